@@ -85,6 +85,17 @@ def is_mistake(error: BaseException) -> bool:
     return isinstance(error, _MISTAKES) and frames[-1:] != [] and frames[-1].startswith("syntagm.")
 
 
+_NO_MEMORY = (
+    "allocate memory", "out of memory", "not enough memory", "bad_alloc", "_status_alloc_failed",
+    "could not create a primitive", "failed to map segment",
+)  # fmt: skip
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Return whether an error means that memory ran out; libraries say so in a RuntimeError or an ImportError."""
+    return isinstance(error, MemoryError) or any(sign in str(error).lower() for sign in _NO_MEMORY)
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a cure that asks whether the known name nearest to `name` was meant, or "" if none is near.
 

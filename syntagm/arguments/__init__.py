@@ -29,22 +29,17 @@ Types: TypeAlias = Callable[[], Mapping[str, Any]]
 
 
 class _Fork:
-    """Whether this process was forked from one in which libraries have threads: their locks wait for threads that it lacks.
+    """Whether this process is forked from one in which libraries have threads, whose locks it would wait for."""
 
-    Attributes:
-        used: whether a public function was called, so that threads may have work.
-        lost: whether this is such a process.
-    """
-
-    used = lost = False
-    _threads = 0
+    used = lost = False  # `used`: a public function was called, so that threads may have work
+    threads = 0
 
     def before(self) -> None:
         tasks = Path("/proc/self/task")
-        self._threads = len(os.listdir(tasks)) if tasks.is_dir() else threading.active_count()
+        self.threads = len(os.listdir(tasks)) if tasks.is_dir() else threading.active_count()
 
     def after(self) -> None:
-        self.lost = self.used and self._threads > 1 and not sys.modules.keys().isdisjoint(("polars", "torch"))
+        self.lost = self.used and self.threads > 1 and not sys.modules.keys().isdisjoint(("polars", "torch"))
 
 
 _fork = _Fork()
@@ -178,10 +173,9 @@ def _checked(function: Any, name: str, owner: str = "", annotated: Any = None, t
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         nonlocal plan
         if _fork.lost:
-            raise UsageError(
-                name or owner, "a process forked from one that has computed; it would wait for threads that only that one has",
-                "a new process", 'Use multiprocessing.get_context("spawn"), or fork before syntagm is used.',
-            )  # fmt: skip
+            found = "a process forked from one that has computed, which would wait for the threads of that one"
+            cure = 'Use multiprocessing.get_context("spawn"), or fork before syntagm is used.'
+            raise UsageError(name or owner, found, "a new process", cure)
         _fork.used = True
         if plan is None:
             # Not before: annotations may name types of modules that are imported after the function's own.

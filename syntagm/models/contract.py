@@ -141,7 +141,7 @@ class LanguageModel(ABC):
             ModelError: it has changed.
         """
         if self._weights_given and self._weights_now() != self._weights_given:
-            raise changed(self.name, "weights that have changed since the model was created", "unchanged weights")
+            raise changed(self.name, OTHER_WEIGHTS, "unchanged weights")
 
     @abstractmethod
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -262,6 +262,9 @@ class LanguageModel(ABC):
             ModelError: the model can't fill gaps.
         """
         raise unable(self.name, "fill")
+
+
+OTHER_WEIGHTS = "weights that have changed since the model was created"
 
 
 def changed(name: str, found: str, expected: str) -> ModelError:

@@ -43,10 +43,8 @@ from syntagm.models.hugging_face.tokens import (
     Encoded,
     Symbol,
     encode,
-    end_symbol,
     refuse_random,
-    remarks,
-    start_symbol,
+    symbol,
     word_borders,
 )
 from syntagm.models.hugging_face.weights import hash_code, refuse_nan
@@ -80,13 +78,13 @@ class Causal(Identified):
         refuse_with_chat(options, chosen["chat"])
         self.can = FAMILY.able(chosen)
         refuse_headless(model, "causal", loaded.label)
-        eos, ending = (end_symbol(choice, tokenizer, config, loaded.stated) for choice in (chosen["eos"], "auto"))
+        eos, ending = (symbol("eos", choice, tokenizer, config, loaded.stated) for choice in (chosen["eos"], "auto"))
         self.eos_id, self._ending, bos = eos.number, ending.number, Symbol(None)
         refuse_nan(model, FAMILY.canonical(loaded.label, options))
         self.tokenizer = tokenizer
         self._chat, self.eos = "", self._symbol(tokenizer, self.eos_id)
         if chosen["chat"] == "no":
-            bos = start_symbol(chosen["bos"], tokenizer, config, loaded.stated)
+            bos = symbol("bos", chosen["bos"], tokenizer, config, loaded.stated)
             self.bos_id = bos.number
             self._start = [] if self.bos_id is None else [self.bos_id]
             self.bos = self._symbol(tokenizer, self.bos_id)
@@ -95,7 +93,7 @@ class Causal(Identified):
             self._start = context_ids(tokenizer, self._chat, loaded.label)
             self.bos_id, self.bos = self._start[0] if self._start else None, self._chat or None
         # The end-of-text symbol also ends words, even with `eos=no`.
-        self.warnings = remarks(bos, eos if eos.remark else ending)
+        self.warnings = tuple(filter(None, (bos.remark, eos.remark or ending.remark)))
         # With a chat, the template may begin with any token.
         symbols = {"start": None if self._chat else self.bos_id, "end": self.eos_id}
         size = min(model.get_output_embeddings().weight.shape[0], model.get_input_embeddings().weight.shape[0])

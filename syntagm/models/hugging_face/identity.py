@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Self
 
-from syntagm.models.contract import LanguageModel, changed
+from syntagm.models.contract import OTHER_WEIGHTS, LanguageModel, changed
 from syntagm.models.hugging_face.loading import Loaded
 from syntagm.models.hugging_face.state import effect, refuse_other, state_of
-from syntagm.models.hugging_face.weights import hash_code, refuse_change, refuse_training, sample, stored
+from syntagm.models.hugging_face.weights import hash_code, refuse_training, sample, stored
 from syntagm.models.unchanged import checksum
 
 # How far the logits of a model may be from those that it had, relative to the largest: the number of threads may differ.
@@ -114,6 +114,7 @@ class Identified(LanguageModel):
             ModelError: the weights, or other things that numbers depend on, have changed.
             UsageError: dropout would be active.
         """
-        refuse_change(self._loaded.model, self._sample, self.name)
+        if sample(self._loaded.model) != self._sample:
+            raise changed(self.name, OTHER_WEIGHTS, "unchanged weights")
         refuse_other(self._state, self._loaded.model, self._loaded.tokenizer, self.name)
         refuse_training(self._loaded.model, self.name)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from syntagm.errors import ModelError, UsageError
+from syntagm.errors import UsageError
+from syntagm.models.contract import changed
 from syntagm.models.device import FullPrecision
 
 # Packages whose hooks are parts of a model, or only look at what it computes.
@@ -62,10 +63,7 @@ def refuse_other(before: State, model: Any, tokenizer: Any, name: str) -> None:
     now = state_of(model, tokenizer)
     for part, known in before.items():
         if now[part] != known:
-            raise ModelError(
-                name, f"{part}, changed since the model was created", "the same as then",
-                "Call from_transformers again after such a change.",
-            )  # fmt: skip
+            raise changed(name, f"{part}, changed since the model was created", "the same as then")
 
 
 def adapters(model: Any) -> list[tuple[str, Mapping[str, object]]]:

@@ -30,109 +30,72 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """The symbol before texts, or after them.
-
-    Arguments:
-        number: its token id; None if there is none.
-        remark: a sentence on a symbol that the configuration names and that is not special in the tokenizer; else empty.
-    """
+    """The number of a start or end symbol, None if there is none; and a remark if only a configuration names one."""
 
     number: int | None
     remark: str = ""
 
 
-def start_symbol(choice: str, tokenizer: Any, config: Any, stated: Stated) -> Symbol:
-    """Return the start-of-text symbol under `bos=auto|yes|no`.
+# What a symbol is called; what follows if it is taken, and if there is none; and what else can be chosen.
+_CALLED = {
+    "bos": ("start symbol", "it precedes each text", "nothing precedes a text", "Use bos=auto or bos=no."),
+    "eos": ("end symbol", "it ends each text", "no symbol ends a word", "Use eos=no."),
+}
 
-    It is the tokenizer's bos. If that has none, `auto` takes the one symbol that the model's own configuration names as
-    bos and eos, if it is special in the tokenizer; `yes` takes any that the model's own configuration names.
+
+def symbol(key: str, choice: str, tokenizer: Any, config: Any, stated: Stated) -> Symbol:
+    """Return the symbol before texts, or the one after them.
+
+    It is the tokenizer's own. If that has none, `auto` takes the one that the model's own configuration names, if it is
+    special in the tokenizer; as bos, only if it is the eos, too (GPT-2, Pythia). `yes` takes any that is named there.
 
     Arguments:
-        choice: the value of the option `bos`.
+        key: `bos` or `eos`.
+        choice: `yes`, `no` or `auto`; the symbol that ends words is the eos under `auto`.
         tokenizer: the tokenizer.
         config: the model's configuration.
         stated: the content of its config.json; None for a model in memory.
 
     Raises:
-        UsageError: `bos=yes`, and the model has none.
+        UsageError: `yes`, and the model has none.
     """
     if choice == "no":
         return Symbol(None)
-    return _symbol("bos", choice == "yes", tokenizer, config, stated)
-
-
-def end_symbol(choice: str, tokenizer: Any, config: Any, stated: Stated) -> Symbol:
-    """Return the end-of-text symbol under `eos=yes|no`; under `auto`, that which ends words.
-
-    It is the tokenizer's eos, or else one that the model's own configuration names: under `auto`, only if it is special
-    in the tokenizer.
-
-    Arguments:
-        choice: the value of the option `eos`, or `auto`.
-        tokenizer, config, stated: as for `start_symbol`.
-
-    Raises:
-        UsageError: `eos=yes`, and the model has none.
-    """
-    if choice == "no":
-        return Symbol(None)
-    return _symbol("eos", choice == "yes", tokenizer, config, stated)
-
-
-def remarks(*symbols: Symbol) -> tuple[str, ...]:
-    """Return the remarks on symbols that have one."""
-    return tuple(symbol.remark for symbol in symbols if symbol.remark)
-
-
-# What a symbol is called; what follows if it is taken, and if there is none.
-_CALLED = {
-    "bos": ("start symbol", "it precedes each text", "nothing precedes a text"),
-    "eos": ("end symbol", "it ends each text", "no symbol ends a word"),
-}
-
-
-def _symbol(key: str, demanded: bool, tokenizer: Any, config: Any, stated: Stated) -> Symbol:
-    """Return the symbol `key`, which is `bos` or `eos`, with a remark if the tokenizer's files don't declare it.
-
-    Arguments:
-        demanded: whether one that is not special in the tokenizer is taken, too, and none is refused.
-    """
-    kind, so, otherwise = _CALLED[key]
-    number, shown, remark = getattr(tokenizer, f"{key}_token_id"), str(getattr(tokenizer, f"{key}_token")), ""
+    kind, so, otherwise, cure = _CALLED[key]
+    number, remark = getattr(tokenizer, f"{key}_token_id"), ""
+    default = "is only a default of transformers"
     if number is not None and not _is_added_by_class(tokenizer, key):
         return Symbol(int(number))
     if number is not None:
-        number, remark = None, f"The {kind} {shown!r} is only a default of transformers"
-    elif (other := configured(config, f"{key}_token_id")) is not None and (
-        # GPT-2 and Pythia use one symbol for both.
-        key == "eos" or demanded or other == configured(config, "eos_token_id")
+        number, remark = None, f"The {kind} {getattr(tokenizer, f'{key}_token')!r} {default}"
+    elif (other := _configured(config, key)) is not None and (
+        key == "eos" or choice == "yes" or other == _configured(config, "eos")
     ):
-        shown = described_symbol(tokenizer, other)
-        if not _is_own(config, f"{key}_token_id", stated):
-            remark = f"The {kind} {shown} is only a default of transformers"
+        if not _is_own(config, key, stated):
+            remark = f"The {kind} {shown_symbol(tokenizer, other)} {default}"
         elif other in special_symbols(tokenizer):
             return Symbol(other)
         else:
-            remark = f"The {kind} of the configuration, {shown}, is not special in the tokenizer"
-            number = other if demanded else None
-    if number is None and demanded:
-        cure = "Use bos=auto or bos=no." if key == "bos" else "Use eos=no."
-        found = f"no {kind} in this model" + (f". {remark}" if remark else "")
+            remark = (
+                f"The {kind} of the configuration, {shown_symbol(tokenizer, other)}, is not special in the tokenizer"
+            )
+            number = other if choice == "yes" else None
+    if number is None and choice == "yes":
+        found = f"no {kind} in this model. {remark}".removesuffix(". ")
         raise UsageError(f"model option {key}=yes", found, "a model with one", cure)
     return Symbol(number, f"{remark}, so {otherwise if number is None else so}." if remark else "")
 
 
-def described_symbol(tokenizer: Any, number: int) -> str:
+def shown_symbol(tokenizer: Any, number: int) -> str:
     """Return a token for messages."""
     token = tokenizer.convert_ids_to_tokens(number)
     return f"number {number}" if token is None else f"{token!r} (number {number})"
 
 
-def configured(config: Any, key: str) -> int | None:
+def _configured(config: Any, key: str) -> int | None:
     """Return the number of a symbol in a configuration, or in that of its language model; the first of several."""
-    number = getattr(config, key, None)
-    if number is None:
-        number = getattr(config.get_text_config(), key, None)
+    parts = (config, config.get_text_config())
+    number = next((found for part in parts if (found := getattr(part, f"{key}_token_id", None)) is not None), None)
     number = number[0] if isinstance(number, list) and number else number
     return number if isinstance(number, int) else None
 
@@ -140,13 +103,11 @@ def configured(config: Any, key: str) -> int | None:
 def _is_own(config: Any, key: str, stated: Stated) -> bool:
     """Return whether a configuration has a symbol itself, and not from the defaults of its class."""
     if stated is not None:
-        return any(part.get(key) is not None for part in (stated, stated.get("text_config") or {}))
+        return any(part.get(f"{key}_token_id") is not None for part in (stated, stated.get("text_config") or {}))
     # What is written is not known of a model in memory, only what differs from the defaults.
-    classes = {type(part) for part in (config, config.get_text_config())}
-    defaults: list[Any] = []
     with contextlib.suppress(TypeError):  # a class that needs arguments has no defaults
-        defaults = [kind() for kind in classes]
-    return bool(defaults) and all(configured(default, key) != configured(config, key) for default in defaults)
+        return _configured(type(config)(), key) != _configured(config, key)
+    return False
 
 
 def _is_added_by_class(tokenizer: Any, key: str) -> bool:
@@ -352,7 +313,7 @@ def refuse_random(tokenizer: Any, symbols: Mapping[str, int | None], size: int, 
     for name, number in symbols.items():
         if number is not None and number >= size:
             raise ModelError(
-                model, f"the {name} symbol {described_symbol(tokenizer, number)}",
+                model, f"the {name} symbol {shown_symbol(tokenizer, number)}",
                 f"a number below {size:,}, the size of the model's vocabulary",
                 "Check that config.json and the tokenizer belong to the weights.",
             )  # fmt: skip

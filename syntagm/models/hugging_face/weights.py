@@ -117,24 +117,6 @@ def sample(model: Any) -> str:
     return digest.hexdigest()
 
 
-def refuse_change(model: Any, before: str, name: str) -> None:
-    """Refuse a model in memory whose weights have changed since it was created.
-
-    Arguments:
-        model: the model.
-        before: its `sample` at that time.
-        name: name of the model, for the message.
-
-    Raises:
-        ModelError: the weights have changed.
-    """
-    if sample(model) != before:
-        raise ModelError(
-            name, "weights that have changed since the model was created", "unchanged weights",
-            "Call from_transformers again after a training step.",
-        )  # fmt: skip
-
-
 def refuse_nan(model: Any, name: str) -> None:
     """Refuse a model with a weight that is not a number, as after training that diverged.
 

@@ -27,7 +27,7 @@ from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.foreign import is_foreign
 from syntagm.models.hugging_face.loading import refuse_damaged
 from syntagm.models.hugging_face.numerical_error import round_up
-from syntagm.models.hugging_face.tokens import encode, end_symbol, refuse_random, remarks, start_symbol
+from syntagm.models.hugging_face.tokens import encode, refuse_random, symbol
 from syntagm.models.hugging_face.unsafe import refuse_unsafe
 from syntagm.models.hugging_face.weights import hash_folder
 from syntagm.models.possible import ROUNDING_NATS
@@ -75,10 +75,9 @@ class Vllm(LanguageModel):
                 raise
             raise ModelError(self.name, _shown(error), "a model that vLLM can load", _CURE) from error
         self._sampling = program.SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0, detokenize=False)
-        start = start_symbol(chosen["bos"], self._tokenizer, config, stated)
-        end = end_symbol(chosen["eos"], self._tokenizer, config, stated)
+        start, end = (symbol(key, chosen[key], self._tokenizer, config, stated) for key in ("bos", "eos"))
         self._bos, self._eos = start.number, end.number
-        self.warnings = remarks(start, end)
+        self.warnings = tuple(filter(None, (start.remark, end.remark)))
         symbols = {"start": self._bos, "end": self._eos}
         refuse_random(self._tokenizer, symbols, config.get_text_config().vocab_size, self.name)
         self.bos, self.eos = self._symbol(self._bos), self._symbol(self._eos)
