@@ -121,9 +121,7 @@ class LanguageModel(ABC):
     def __reduce_ex__(self, protocol: Any) -> Any:
         if self._copies and self.steady:
             return super().__reduce_ex__(protocol)
-        cure = (
-            "Load it again where it is needed: syntagm.load_model(name), or from_transformers with a copy of its model."
-        )
+        cure = "Load it again where it is needed: load_model(name), or from_transformers with a copy of its model."
         raise ModelError(self.name, "a loaded model that is copied or pickled", "its name, or its weights", cure)
 
     def _weights_now(self) -> str:

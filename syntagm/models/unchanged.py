@@ -20,7 +20,7 @@ def checksum(tensors: Iterable[torch.Tensor]) -> str:
             flat = part.contiguous().reshape(-1).view(torch.uint8)
             if len(flat) % 8 or flat.storage_offset() % 8:
                 flat = torch.nn.functional.pad(flat, (0, -len(flat) % 8)).clone()
-            blocks, factors = flat.view(torch.int64).split(_BLOCK), _factors(flat.device)
+            blocks, factors = torch.split(flat.view(torch.int64), _BLOCK), _factors(flat.device)
             products = [(block * factors[: len(block)]).sum() for block in blocks]
             sums.setdefault(flat.device, []).extend(products)
     digest = hashlib.sha256()

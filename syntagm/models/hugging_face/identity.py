@@ -103,9 +103,7 @@ class Identified(LanguageModel):
         now, before = effect(self._loaded.model), self._effect
         close = _CLOSE_16_BITS if self._loaded.model.dtype.itemsize < 4 else _CLOSE
         if now.shape != before.shape or float((now - before).abs().max()) > close * max(1.0, float(before.abs().max())):
-            raise changed(
-                self.name, "other logits after some tokens than when the model was created", "the same logits"
-            )
+            raise changed(self.name, "other logits than when the model was created", "the same after some tokens")
 
     def _refuse_change(self) -> None:
         """Refuse a model that has been trained, changed otherwise, or put in training mode since it was created.

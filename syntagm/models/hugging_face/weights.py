@@ -47,7 +47,7 @@ def hash_of_weights(model: Any, tokenizer: Any) -> Callable[[], str]:
     return digest
 
 
-def stored(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
+def stored(model: Any) -> Iterator[tuple[str, Any]]:
     """Yield what is stored of a model, by name, in the order of names: as it was loaded; see `_divisors` for errors."""
     divisors = _divisors(model)
     for name, tensor in sorted(model.state_dict(keep_vars=True).items()):
