@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import masked_for_tests
 import numpy as np
 import pytest
 import torch
@@ -184,3 +185,15 @@ def test_a_run_with_another_start_symbol_is_read_and_not_continued(
     with pytest.raises(sg.RunError, match=reason):
         run_suites(new, suites, tmp_path / "unfinished")
     assert sg.open_run(tmp_path / "finished").results().equals(finished.results())
+
+
+def test_a_mask_that_the_class_of_a_tokenizer_adds_is_none(tmp_path: Path) -> None:
+    tokenizer = masked_for_tests.word_pieces()
+    masked_for_tests.transformer("bert", tokenizer, rows=len(tokenizer) + 8).save_pretrained(tmp_path)
+    content = json.loads(tokenizer.backend_tokenizer.to_str())
+    mask = content["model"]["vocab"].pop("[MASK]")
+    content["model"]["vocab"]["mask-free"] = mask
+    content["added_tokens"] = [token for token in content["added_tokens"] if token["content"] != "[MASK]"]
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content))
+    with pytest.raises(sg.ModelError, match="a tokenizer without a mask symbol"):
+        load(f"masked:{tmp_path}")

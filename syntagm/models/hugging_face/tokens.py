@@ -64,7 +64,7 @@ def symbol(key: str, choice: str, tokenizer: Any, config: Any, stated: Stated) -
     kind, so, otherwise, cure = _CALLED[key]
     number, remark = getattr(tokenizer, f"{key}_token_id"), ""
     default = "is only a default of transformers"
-    if number is not None and not _is_added_by_class(tokenizer, key):
+    if number is not None and not is_added_by_class(tokenizer, key):
         return Symbol(int(number))
     if number is not None:
         number, remark = None, f"The {kind} {getattr(tokenizer, f'{key}_token')!r} {default}"
@@ -110,7 +110,7 @@ def _is_own(config: Any, key: str, stated: Stated) -> bool:
     return False
 
 
-def _is_added_by_class(tokenizer: Any, key: str) -> bool:
+def is_added_by_class(tokenizer: Any, key: str) -> bool:
     """Return whether the class of a tokenizer has added a symbol that is not in the files it was read from."""
     settings, token = tokenizer.init_kwargs, getattr(tokenizer, f"{key}_token")
     if "added_tokens_decoder" not in settings or str(settings.get(f"{key}_token")) != token:
