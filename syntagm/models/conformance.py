@@ -152,7 +152,8 @@ def _bits(model: LanguageModel, texts: Sequence[str]) -> Iterator[str]:
 
 def _symbols(model: LanguageModel, _: Sequence[str]) -> Iterator[str]:
     for name, symbol in (("bos", model.bos), ("eos", model.eos)):
-        if symbol is None or len(symbol.split()) != 1:
+        # A program names its state as it likes.
+        if symbol is None or len(symbol.split()) != 1 or not model.steady:
             continue
         text = f"a {symbol.strip()} b"
         try:
