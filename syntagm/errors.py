@@ -77,12 +77,10 @@ _LOOKING = ("__getattr__", "__getattribute__", "__getitem__")
 
 def is_mistake(error: BaseException) -> bool:
     """Return whether an error was raised by a mistake in this package's own code, for which no file is to blame."""
-    frames = [
-        frame.f_globals.get("__name__", "")
-        for frame, _ in walk_tb(error.__traceback__)
-        if frame.f_code.co_name not in _LOOKING
-    ]
-    return isinstance(error, _MISTAKES) and frames[-1:] != [] and frames[-1].startswith("syntagm.")
+    module = ""
+    for frame, _ in walk_tb(error.__traceback__):
+        module = module if frame.f_code.co_name in _LOOKING else frame.f_globals.get("__name__", "")
+    return isinstance(error, _MISTAKES) and module.startswith("syntagm.")
 
 
 _NO_MEMORY = (

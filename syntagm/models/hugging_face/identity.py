@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Self
 
 from syntagm.models.contract import OTHER_WEIGHTS, LanguageModel, changed
 from syntagm.models.hugging_face.loading import Loaded
@@ -23,11 +22,6 @@ class Identified(LanguageModel):
     """
 
     _copies = False
-
-    def __copy__(self) -> Self:
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        return other
 
     def _identify(
         self,
