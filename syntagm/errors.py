@@ -15,6 +15,7 @@ Each message names the place, what was found there, what was expected, and the c
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from traceback import walk_tb
 
 from syntagm.display import shown_lines
 
@@ -66,6 +67,31 @@ class RunError(SyntagmError):
 
 class Interrupted(Exception):
     """The user requested a stop. Finished work is on disk; running the same command again resumes it."""
+
+
+# What a mistake in code raises, and not a library that can't read a file.
+_MISTAKES = (AttributeError, NameError, TypeError, LookupError, AssertionError)
+# The methods of a library in which an attribute that our code asks for is missing.
+_LOOKING = ("__getattr__", "__getattribute__", "__getitem__")
+
+
+def is_mistake(error: BaseException) -> bool:
+    """Return whether an error was raised by a mistake in this package's own code, for which no file is to blame."""
+    module = ""
+    for frame, _ in walk_tb(error.__traceback__):
+        module = module if frame.f_code.co_name in _LOOKING else frame.f_globals.get("__name__", "")
+    return isinstance(error, _MISTAKES) and module.startswith("syntagm.")
+
+
+_NO_MEMORY = (
+    "allocate memory", "out of memory", "not enough memory", "bad_alloc", "_status_alloc_failed",
+    "could not create a primitive", "failed to map segment",
+)  # fmt: skip
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Return whether an error means that memory ran out; libraries say so in a RuntimeError or an ImportError."""
+    return isinstance(error, MemoryError) or any(sign in str(error).lower() for sign in _NO_MEMORY)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

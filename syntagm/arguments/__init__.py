@@ -9,19 +9,42 @@ system, such as a file name that is too long, is an `InputError`.
 
 import functools
 import inspect
+import os
+import sys
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any, ClassVar, TypeAlias, TypeVar, get_origin, get_type_hints, overload
 
 from syntagm import renames
 from syntagm.arguments.kinds import PUBLIC, TEXT, Kind, Misfit, kind_of
-from syntagm.errors import InputError
+from syntagm.errors import InputError, UsageError
 
 T = TypeVar("T", bound=Callable[..., Any])
 # The value of an option that can also be written as text, as in the name of a model.
 OptionValue: TypeAlias = str | int | float | bool
 Types: TypeAlias = Callable[[], Mapping[str, Any]]
+
+
+class _Fork:
+    """Whether this process is forked from one in which libraries have threads, whose locks it would wait for."""
+
+    used = lost = False  # `used`: a public function was called, so that threads may have work
+    threads = 0
+
+    def before(self) -> None:
+        tasks = Path("/proc/self/task")
+        self.threads = len(os.listdir(tasks)) if tasks.is_dir() else threading.active_count()
+
+    def after(self) -> None:
+        self.lost = self.used and self.threads > 1 and not sys.modules.keys().isdisjoint(("polars", "torch"))
+
+
+_fork = _Fork()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_fork.before, after_in_child=_fork.after)
 
 
 @overload
@@ -149,6 +172,11 @@ def _checked(function: Any, name: str, owner: str = "", annotated: Any = None, t
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         nonlocal plan
+        if _fork.lost:
+            found = "a process forked from one that has computed, which would wait for the threads of that one"
+            cure = 'Use multiprocessing.get_context("spawn"), or fork before syntagm is used.'
+            raise UsageError(name or owner, found, "a new process", cure)
+        _fork.used = True
         if plan is None:
             # Not before: annotations may name types of modules that are imported after the function's own.
             plan = _planned(function, annotated or function, types, name)

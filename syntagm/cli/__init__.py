@@ -13,7 +13,7 @@ from typing import Any
 
 from syntagm import extras, registry, renames
 from syntagm.cli import _config, _files, _streams
-from syntagm.errors import Interrupted, SyntagmError
+from syntagm.errors import Interrupted, SyntagmError, lacks_memory
 
 # Tables and matrices are small here, so threads would cost more time than they save. The threads of torch are not touched.
 for _variable in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -78,7 +78,9 @@ def _main(argv: Sequence[str] | None) -> int:
         # The reader of our output has closed the pipe, as `head` does.
         sys.stderr.close()
         return DONE
-    except MemoryError:
+    except (MemoryError, RuntimeError, ImportError) as error:
+        if not lacks_memory(error):
+            raise
         print("syntagm: out of memory; expected less to do at once, or a larger machine", file=sys.stderr)
         return FAILED
     except OSError as error:

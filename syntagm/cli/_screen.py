@@ -10,14 +10,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
-from syntagm.cli._text import plain
+from syntagm.cli._text import Printer, plain
 from syntagm.display import shown
 from syntagm.drawing.text import limits, shown_duration
 from syntagm.errors import Interrupted
@@ -59,7 +58,7 @@ class Screen(Progress):
     ) -> None:
         self._unit, self._quiet, self._verbose, self._following = unit, quiet, verbose, following
         self._stopping = self._estimated = False
-        self._console = Console(stderr=True, highlight=False)
+        self._console = Printer(stderr=True, soft_wrap=False)
         # On a narrow terminal the numbers need the place.
         bar = [BarColumn(min(40, room))] if (room := self._console.width - _WORDS) > 5 else []
         self._bar = Bar(
@@ -250,7 +249,7 @@ def show_run(run: Run, page: Path | None) -> None:
     """Print the table of results, warnings, the signature, and the paths of the run and the report."""
     from syntagm.report import methods
 
-    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
+    console = Printer(width=None if sys.stdout.isatty() else 160)
     # Numbered predictions of a suite are also judged together; named ones are alternative methods, and are not.
     several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and "1" in suite.predictions}
     conjunctions = (
@@ -259,7 +258,7 @@ def show_run(run: Run, page: Path | None) -> None:
     rows = [*accuracies(run), *conjunctions]
     judged = run.task.conjoins
     console.print(_table(run, rows, scores(run), scores(run, tag="circuit")) if judged else _means(run, rows))
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    errors = Printer(stderr=True)
     for reason, names in _without_chance(run, rows).items() if judged else ():
         listed = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
         errors.print(plain(f"note: {reason} ({listed})"))
@@ -279,7 +278,7 @@ def show_run(run: Run, page: Path | None) -> None:
 
 def show_runs(runs: Sequence[Run], page: Path | None) -> None:
     """Print a line for each model, with its score over all suites, and the paths of the runs' folder and the report."""
-    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
+    console = Printer(width=None if sys.stdout.isatty() else 160)
     table, rows = Table(caption_justify="left"), list[tuple[str, Estimate]]()
     for name in ("model", "measure"):
         table.add_column(name, overflow="fold")
@@ -297,7 +296,7 @@ def show_runs(runs: Sequence[Run], page: Path | None) -> None:
                 rows.append((name, estimate))
     table.caption = caption(CAPTION, rows)
     console.print(table)
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    errors = Printer(stderr=True)
     # Runs of one command have the same suites.
     suites = [suite for suite in runs[0].suites if runs[0].task.conjoins]
     if several := sum(len(suite.predictions) + len(suite.left_out) > 1 for suite in suites):

@@ -1,6 +1,8 @@
 """The standard streams of a command: people read what it prints, unless it is data."""
 
 import contextlib
+import errno
+import io
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO, cast
@@ -26,11 +28,25 @@ class _Visible:
         return getattr(self.stream, name)
 
 
+class _Closed(io.TextIOBase):
+    """The standard output of a command that was started without one (`>&-`)."""
+
+    @property
+    def buffer(self) -> Any:
+        return self
+
+    def write(self, _: Any) -> int:
+        raise OSError(errno.EBADF, "it is closed", "standard output")
+
+
 @contextlib.contextmanager
 def for_people() -> Iterator[None]:
     """Print nothing that hides or reorders text, in a `with` block."""
     out, err = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (cast(TextIO, _Visible(stream)) for stream in (out, err))
+    # Without standard error, nobody reads what it is told; and Python has None for a closed stream.
+    sys.stdout, sys.stderr = (
+        cast(TextIO, _Visible(stream)) for stream in (out or cast(TextIO, _Closed()), err or io.StringIO())
+    )
     try:
         yield
     finally:

@@ -2,11 +2,23 @@
 
 from collections.abc import Sequence
 from itertools import zip_longest
+from typing import Any
 
 from rich.cells import cell_len
+from rich.console import Console
 from rich.text import Text
 
 from syntagm.display import shown_lines
+
+
+class Printer(Console):
+    """A console that prints lines as they are, and leaves it to the command line what a closed pipe means."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, **({"soft_wrap": True} | options))
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 def plain(content: str, style: str = "") -> Text:

@@ -183,11 +183,9 @@ def _print(
     pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, count: int | None, effects: "list[dict[str, Any]] | None",
     notes: "Sequence[str]",
 ) -> None:  # fmt: skip
-    from rich.console import Console
+    from syntagm.cli._text import Printer, plain
 
-    from syntagm.cli._text import plain
-
-    console = Console(highlight=False, soft_wrap=True)
+    console = Printer()
     if not console.is_terminal:
         console.width = 160
     # On narrow terminals lines wrap, so that no number is cut.

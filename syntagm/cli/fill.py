@@ -109,19 +109,17 @@ def run(options: argparse.Namespace) -> int:
 
 def show(run: "Run", page: Path | None = None) -> None:
     """Print the tables of results, warnings and notes."""
-    from rich.console import Console
-
-    from syntagm.cli._text import plain
+    from syntagm.cli._text import Printer, plain
     from syntagm.views.gaps import kept
     from syntagm.views.gaps.estimates import estimates, pooled
 
-    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
+    console = Printer(width=None if sys.stdout.isatty() else 160)
     uncut = [cut for cut in kept.cuts(run) if cut.whole]
     console.print(_table(run, "suite", estimates(run, uncut)))
     constructions = [suite.tags["construction"] for suite in run.suites if "construction" in suite.tags]
     if len(set(constructions)) < len(constructions):
         console.print(_table(run, "construction", pooled(run, cuts=uncut)))
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    errors = Printer(stderr=True)
     for remark in _remarks(run):
         errors.print(plain(remark))
     console.print(plain(f"signature of the first line: {run.signature(run.suites[0].name, 'equal_weight')}"))

@@ -371,9 +371,7 @@ def _number(bits: float) -> float | None:
 
 
 def _print(model: "LanguageModel", answer: "InContext", words: "Spans") -> None:
-    from rich.console import Console
-
-    from syntagm.cli._text import plain, side_by_side
+    from syntagm.cli._text import Printer, plain, side_by_side
 
     surprisals = answer.surprisals
     notes = _notes(model, surprisals)
@@ -386,7 +384,7 @@ def _print(model: "LanguageModel", answer: "InContext", words: "Spans") -> None:
         words_shown = [(word, f"{bits:.3f}", "" if known else _UNKNOWN) for word, bits, known in named]
         tables.append(("words", [("word", "bits", ""), *words_shown]))
     title, header, *rows = side_by_side(*tables)
-    console = Console(highlight=False, soft_wrap=True)
+    console = Printer()
     console.print(plain(surprisals.text, style="bold"))
     console.print(plain(title, style="italic"))
     console.print(plain(header, style="bold"))

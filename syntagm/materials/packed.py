@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from syntagm import extras
-from syntagm.errors import InputError, UsageError
+from syntagm.errors import InputError, UsageError, is_mistake
 from syntagm.io import atomic, csv, hashing, lines, regular, shape, utf8
 
 # Packed file -> the ending of what is written; a gzipped file loses its last ending.
@@ -185,7 +185,7 @@ def _parquet(path: Path) -> bytes:
     except (OSError, InputError):
         raise
     except BaseException as error:  # polars raises exceptions of many types, and panics
-        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError) or is_mistake(error):
             raise
         raise InputError(
             str(path), str(error).splitlines()[0][:300], "a table in Parquet", "Convert it to CSV."
@@ -211,7 +211,7 @@ def _workbook(path: Path, sheet: str) -> bytes:
     except (OSError, InputError):
         raise
     except BaseException as error:  # polars and its reader in Rust raise exceptions of many types, and panic
-        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError) or is_mistake(error):
             raise
         cure = "Save the sheet as CSV (UTF-8) in your spreadsheet program."
         raise InputError(

@@ -1,10 +1,10 @@
 """Questions to a model whose answers are used: possible numbers only, and none of a model that has changed meanwhile.
 
-Weights in this process don't change. A server, a program, or the engine of another package may: it is restarted with another
-checkpoint, or a process behind it is. So such a model (`steady` is False) is asked again what it has answered before: the
-texts that it was asked about when it was loaded, the first question of the command, and an answer of an earlier command that
-is used in this one. Whoever asks calls `confirm` before the answers since the last call are used or stored, so that nothing
-depends on what a changed model answered.
+Weights in this process change only if a user's code holds the model; then they are verified. A server, a program, or the
+engine of another package may change: it is restarted with another checkpoint, or a process behind it is. So such a model
+(`steady` is False) is asked again what it has answered before: the texts that it was asked about when it was loaded, the
+first question of the command, and an answer of an earlier command that is used in this one. Whoever asks calls `confirm`
+before the answers since the last call are used or stored, so that nothing depends on what a changed model answered.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -83,11 +83,12 @@ class Asking:
             self._recalled = answer
 
     def confirm(self) -> None:
-        """Ask the model again.
+        """Ask the model again; of one in this process that a user's code holds, verify the weights.
 
         Raises:
             ModelError: it has changed, or does not answer.
         """
+        self.model._confirm()
         known = [*self.model.probes, *filter(None, (self._first, self._recalled))]
         if self.model.steady or not (known or self._gap):
             return

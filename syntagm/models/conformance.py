@@ -150,6 +150,22 @@ def _bits(model: LanguageModel, texts: Sequence[str]) -> Iterator[str]:
             yield f"{answer.text!r}: {problem.found}; expected {problem.expected}"
 
 
+def _symbols(model: LanguageModel, _: Sequence[str]) -> Iterator[str]:
+    for name, symbol in (("bos", model.bos), ("eos", model.eos)):
+        # A program names its state as it likes.
+        if symbol is None or len(symbol.split()) != 1 or not model.steady:
+            continue
+        text = f"a {symbol.strip()} b"
+        try:
+            [answer] = model.score([text])
+        except SyntagmError:  # it is refused in texts
+            continue
+        bounds = [*answer.starts.tolist(), len(text)]
+        tokens = [text[left:right].strip() for left, right in pairwise(bounds)]
+        if symbol.strip() in tokens and answer.in_vocabulary[tokens.index(symbol.strip())]:
+            yield f"{name} is {symbol!r}, which is an ordinary token of {text!r}, too"
+
+
 def _determinism(model: LanguageModel, texts: Sequence[str]) -> Iterator[str]:
     for first, again in zip([*model.score(texts)], model.score(texts), strict=True):
         yield from _different(first, again, "when asked again")
@@ -358,6 +374,7 @@ CHECKS = (
     Check("tokens", "Tokens partition the text; white space belongs to the token after it.", _tokens),
     Check("alignment", "No token crosses a word border.", _alignment),
     Check("bits", "Every token has a surprisal of at least 0, except a first one that nothing precedes.", _bits),
+    Check("symbols", "The symbols around a text can't be tokens of a text.", _symbols),
     Check("determinism", "The same question gets the same answer.", _determinism),
     Check("company", "An answer does not depend on the other texts, their order or repetitions.", _company),
     Check("repeats", "A repeated text gets exactly the same bits.", _repeats),

@@ -106,6 +106,10 @@ class LanguageModel(ABC):
     settings: Mapping[str, str]
     record: Mapping[str, object]
 
+    _weights_given = ""
+    # Whether an object can be copied and pickled.
+    _copies = True
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         overriding(cls, LanguageModel)
@@ -113,6 +117,29 @@ class LanguageModel(ABC):
     def _add_to_record(self, further: Mapping[str, object]) -> None:
         """Add information to the record."""
         self.record = {**self.record, **further}
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if self._copies and self.steady:
+            return super().__reduce_ex__(protocol)
+        cure = "Load it again where it is needed: load_model(name), or from_transformers with a copy of its model."
+        raise ModelError(self.name, "a loaded model that is copied or pickled", "its name, or its weights", cure)
+
+    def _weights_now(self) -> str:
+        """Return a checksum of all weights in this process; "" if there are none that a user's code could change."""
+        return ""
+
+    def _given_out(self) -> None:
+        """Note that a user's code holds the model from now on, and may change it."""
+        self._weights_given = self._weights_now()
+
+    def _confirm(self) -> None:
+        """Verify in full that the model is the one that its fingerprint names, if a user's code holds it.
+
+        Raises:
+            ModelError: it has changed.
+        """
+        if self._weights_given and self._weights_now() != self._weights_given:
+            raise changed(self.name, OTHER_WEIGHTS, "unchanged weights")
 
     @abstractmethod
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -233,6 +260,14 @@ class LanguageModel(ABC):
             ModelError: the model can't fill gaps.
         """
         raise unable(self.name, "fill")
+
+
+OTHER_WEIGHTS = "weights that have changed since the model was created"
+
+
+def changed(name: str, found: str, expected: str) -> ModelError:
+    """Return the error for a model in this process that isn't the one that its fingerprint names."""
+    return ModelError(name, found, expected, "Load it, or call from_transformers, again after such a change.")
 
 
 def unable(name: str, query: Query, expected: str = "a model that can") -> ModelError:

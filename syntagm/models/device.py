@@ -19,8 +19,8 @@ def device(choice: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         chosen = torch.device(choice)
-        torch.empty(0, device=chosen)
-    except (RuntimeError, AssertionError) as error:
+        torch.empty(0, device=chosen).cpu()  # on the device meta, nothing is computed
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
         shown = str(error).strip().splitlines()[0]
         raise UsageError("model option device", repr(choice), "a device of this machine", shown) from error
     return chosen

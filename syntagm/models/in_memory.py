@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from typing import Any, Protocol
 
 from syntagm.arguments import OptionValue, public, spelled
@@ -146,7 +145,8 @@ class InTraining:
         loaded = Loaded(model, self._tokenizer, f"{self.name}@step{step}", "", (), training)
         if not known:
             self._first, self._place = self._create(loaded), place
-        current: Any = copy(self._first)
+        current: Any = object.__new__(type(self._first))
+        vars(current).update(vars(self._first))
         current.identify(loaded)
         language_model: LanguageModel = current
         return language_model

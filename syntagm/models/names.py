@@ -157,6 +157,7 @@ def load(
     refuse("load_model", options)
     texts = {name: spelled(value) for name, value in options.items()}
     model = load_permitted(text, Permissions(allow_pickle, allow_exec, trust_remote_code), texts)
+    model._given_out()
     for warning in model.warnings:
         warnings.warn(f"{model.name}: {warning}", stacklevel=2)
     return model

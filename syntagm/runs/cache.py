@@ -24,7 +24,7 @@ from typing import TypeVar
 import numpy as np
 
 from syntagm.answers import Reductions, Surprisals
-from syntagm.errors import RunError
+from syntagm.errors import RunError, SyntagmError, is_mistake
 from syntagm.models.contract import LanguageModel
 
 NAME = "answers.sqlite"
@@ -125,6 +125,8 @@ class AnswerCache:
         try:
             return work()
         except Exception as error:  # whatever the module raises on a damaged file: not only its own errors
+            if isinstance(error, SyntagmError) or is_mistake(error):
+                raise
             if is_of_surroundings(error, self.path):
                 self._switch_off(error)
             else:

@@ -413,6 +413,7 @@ def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any])
         )
         same_name = len({run["model"]["name"].partition("@")[0] for run in (recorded, new)}) == 1
         note = "The model has changed since then. " if same_name and _settings(recorded) == _settings(new) else ""
+        note = _other_symbols(recorded["model"], new["model"]) or note
         cure = f"{note}Choose another folder, or put back the model with which this run began."
         raise RunError(str(folder), found, wanted, cure)
     # A scoring setting may change which results are computed, and no surprisal.
@@ -425,6 +426,16 @@ def _refuse_another(folder: Path, recorded: dict[str, Any], new: dict[str, Any])
         differs = f"Different: {', '.join(changed[:5])}." if changed else "Their order is different."
         raise RunError(str(folder), "a run on other suites", "the same suites in the same order", f"{differs} {cure}")
     _refuse_other_tags(folder, recorded, new, cure)
+
+
+def _other_symbols(recorded: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Return why the same model is scored with other start and end symbols than by an earlier version; else ""."""
+    records = recorded["record"], new["record"]
+    remarks = [remark for remark in records[1].get("symbols", []) if remark not in records[0].get("symbols", [])]
+    if recorded["name"] != new["name"] or records[0].get("weights") != records[1].get("weights") or not remarks:
+        return ""
+    before = f"the start symbol {recorded['start']!r}" if recorded["start"] is not None else "no start symbol"
+    return f"It was begun with {before}, by a version that took symbols by another rule. {' '.join(remarks)} "
 
 
 def _settings(recorded: Mapping[str, Any]) -> dict[str, str]:

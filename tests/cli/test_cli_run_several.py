@@ -206,7 +206,7 @@ class TestSeveralModels:
 
 def test_the_bar_of_several_models_tells_models_speed_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.StringIO()
-    monkeypatch.setattr(_screen, "Console", lambda **_: Console(file=written, force_terminal=True, width=120))
+    monkeypatch.setattr(_screen, "Printer", lambda **_: Console(file=written, force_terminal=True, width=120))
     with _screen.WorkersScreen(3, "sentence", quiet=False) as screen:
         screen.began("one")
         screen.planned(100, 0, 2)

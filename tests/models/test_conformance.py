@@ -247,7 +247,7 @@ def test_the_command_fails_in_plain_words(
     assert "FAIL  prefixes     A prefix has the same bits" in shown.out
     assert " " * 19 + "'the dog': token 0, 'the', has 7.0000 bits, but 14.0000 in 'the dog a here'\n" in shown.out
     assert " " * 19 + "and 2 more\n" in shown.out
-    assert shown.err == "syntagm: 1 of 15 promises are broken\n"
+    assert shown.err == "syntagm: 1 of 16 promises are broken\n"
     (tmp_path / "empty.txt").write_text("\n")
     assert main(["conform", "toy", "--file", str(tmp_path / "empty.txt")]) == 2
     assert "no sentences" in capsys.readouterr().err

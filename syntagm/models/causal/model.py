@@ -37,14 +37,14 @@ from syntagm.models.causal.rows import Rows
 from syntagm.models.causal.word_ends import word_ends
 from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.identity import Identified
-from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, spelled
+from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, refuse_headless, spelled
 from syntagm.models.hugging_face.tokens import (
     Borders,
     Encoded,
+    Symbol,
     encode,
-    end_symbol,
     refuse_random,
-    start_symbol,
+    symbol,
     word_borders,
 )
 from syntagm.models.hugging_face.weights import hash_code, refuse_nan
@@ -77,29 +77,36 @@ class Causal(Identified):
         chosen, config = FAMILY.choose(options), model.config
         refuse_with_chat(options, chosen["chat"])
         self.can = FAMILY.able(chosen)
-        self.eos_id = end_symbol(chosen["eos"], tokenizer, config)
-        self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
+        refuse_headless(model, "causal", loaded.label)
+        eos, ending = (symbol("eos", choice, tokenizer, config, loaded.stated) for choice in (chosen["eos"], "auto"))
+        self.eos_id, self._ending, bos = eos.number, ending.number, Symbol(None)
         refuse_nan(model, FAMILY.canonical(loaded.label, options))
         self.tokenizer = tokenizer
         self._chat, self.eos = "", self._symbol(tokenizer, self.eos_id)
         if chosen["chat"] == "no":
-            self.bos_id = start_symbol(chosen["bos"], tokenizer, config)
+            bos = symbol("bos", chosen["bos"], tokenizer, config, loaded.stated)
+            self.bos_id = bos.number
             self._start = [] if self.bos_id is None else [self.bos_id]
             self.bos = self._symbol(tokenizer, self.bos_id)
         else:
             self._chat = before_content(tokenizer, chosen["chat"], FAMILY.canonical(loaded.label, options))
             self._start = context_ids(tokenizer, self._chat, loaded.label)
             self.bos_id, self.bos = self._start[0] if self._start else None, self._chat or None
+        # The end-of-text symbol also ends words, even with `eos=no`.
+        self.warnings = tuple(filter(None, (bos.remark, eos.remark or ending.remark)))
         # With a chat, the template may begin with any token.
-        refuse_random(tokenizer, {"start": None if self._chat else self.bos_id, "end": self.eos_id}, loaded.label)
+        symbols = {"start": None if self._chat else self.bos_id, "end": self.eos_id}
+        size = min(model.get_output_embeddings().weight.shape[0], model.get_input_embeddings().weight.shape[0])
+        refuse_random(tokenizer, symbols, size, loaded.label)
+        self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
         self.forward = probed(
             model, batch_tokens(chosen, model.device, BATCH), chosen["sharing"] == "auto", self._borders
         )
         if not probe_later:
             _ = self.forward.ways
         # With a chat, the template decides on bos. Without, signatures are as they were before this option.
-        bos = "yes" if self.bos is not None else "no"
-        chat = {"bos": bos, "chat": None} if chosen["chat"] == "no" else {"bos": None, "chat": chosen["chat"]}
+        before = "yes" if self.bos is not None else "no"
+        chat = {"bos": before, "chat": None} if chosen["chat"] == "no" else {"bos": None, "chat": chosen["chat"]}
         self.settings = FAMILY.scoring_settings(chosen, **chat, dtype=spelled(model.dtype), adapter=loaded.adapter)
         if loaded.quantised:
             self.settings["quantised"] = loaded.quantised
@@ -115,8 +122,7 @@ class Causal(Identified):
         model, tokenizer, config = loaded.model, loaded.tokenizer, loaded.model.config
         self.name = FAMILY.canonical(loaded.label, self._options)
         code, borders = hash_code(model), self._borders and self._borders.digest()
-        # The end-of-text symbol also ends words, even with `eos=no`.
-        ending = _ending(tokenizer, config) if self.settings["fill"] == "word" else None
+        ending = self._ending if self.settings["fill"] == "word" else None
         dependencies = [
             code,
             self.bos_id,
@@ -142,6 +148,7 @@ class Causal(Identified):
                 "torch": torch.__version__,
                 "transformers": transformers.__version__,
                 **loaded.record,
+                **({"symbols": list(self.warnings)} if self.warnings else {}),
                 **({"training": loaded.training} if loaded.training else {}),
                 **({"chat": {"before each text": self._chat, "tokens": self._start}} if self._chat else {}),
             }
@@ -162,12 +169,14 @@ class Causal(Identified):
     def _symbol(tokenizer: Any, number: int | None) -> str | None:
         return None if number is None else str(tokenizer.convert_ids_to_tokens(number))
 
-    @staticmethod
-    def _word_borders(model: Any, tokenizer: Any, boundary: str) -> Borders | None:
+    def _word_borders(self, model: Any, tokenizer: Any, boundary: str) -> Borders | None:
         if boundary == "token":
             return None
         size = model.get_output_embeddings().weight.shape[0]
-        return word_borders(tokenizer, size, end_symbol("yes", tokenizer, model.config))
+        if self._ending is None or self._ending >= size:
+            found = f"no end symbol in this model. {' '.join(self.warnings)}".strip().rstrip(".")
+            raise UsageError("model option boundary=word", found, "a model with one", "Use boundary=token.")
+        return word_borders(tokenizer, size, self._ending)
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """Compute the surprisals of each text; see `LanguageModel.score`."""
@@ -318,14 +327,13 @@ class Causal(Identified):
     def _filler(self) -> Filler:
         ends = None
         if self.settings["fill"] == "word":
-            end = _ending(self.tokenizer, self.module.config)
-            ends = word_ends(self.tokenizer, self.forward.head.vocabulary, end)
+            ends = word_ends(self.tokenizer, self.forward.head.vocabulary, self._ending)
         return Filler(self.forward, self.tokenizer, self.bos_id, ends, self.name)
 
     def _refuse_beyond(self, encoded: Mapping[str, Encoded]) -> None:
         """Refuse token ids that the model has no vocabulary entries for."""
         for text, text_tokens in encoded.items():
-            if (highest := max([*text_tokens.ids, *self._start, self.eos_id or 0])) >= self.forward.symbols:
+            if (highest := max([*text_tokens.ids, 0])) >= self.forward.symbols:
                 raise ModelError(
                     self.name, f"the token {self._symbol(self.tokenizer, highest)!r}, number {highest}, of {text!r}",
                     f"numbers below {self.forward.symbols}, the model's vocabulary size",
@@ -413,11 +421,3 @@ def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) ->
     """
     FAMILY.choose(options, loaded=True)
     return in_memory("causal", model, tokenizer, label, lambda loaded: Causal(loaded, options))
-
-
-def _ending(tokenizer: Any, config: Any) -> int | None:
-    """Return the id of the end-of-text symbol, even with `eos=no`; None if the model has none."""
-    try:
-        return end_symbol("yes", tokenizer, config)
-    except UsageError:
-        return None

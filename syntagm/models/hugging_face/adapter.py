@@ -11,6 +11,7 @@ from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing, hub, json
 from syntagm.models.device import FullPrecision
 from syntagm.models.hugging_face import trial
+from syntagm.models.hugging_face.foreign import is_foreign
 from syntagm.models.hugging_face.location import CONFIG, WEIGHTS
 from syntagm.models.hugging_face.unsafe import PICKLE
 
@@ -63,6 +64,8 @@ def attach(place: str, model: Any, folder: Path, merged: bool, pickle: bool) -> 
             tuned: Any = peft.PeftModel(model, config, autocast_adapter_dtype=False)
             loading = tuned.load_adapter(str(folder), "default", torch_device="cpu", autocast_adapter_dtype=False)
         except Exception as error:  # peft raises exceptions of many types
+            if not is_foreign(error):
+                raise
             found = next((line.strip() for line in str(error).splitlines() if "mismatch" in line), str(error))
             raise ModelError(
                 place, f"the adapter {folder} does not fit the base model: {found.strip()[:300]}",
@@ -83,6 +86,8 @@ def attach(place: str, model: Any, folder: Path, merged: bool, pickle: bool) -> 
                 with FullPrecision():
                     inner = tuned.merge_and_unload(safe_merge=True)
             except Exception as error:
+                if not is_foreign(error):
+                    raise
                 raise ModelError(
                     place, f"adapters of the kind {settings['peft_type']} can't be merged: {error}", "adapter=separate"
                 ) from error

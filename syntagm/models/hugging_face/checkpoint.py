@@ -19,7 +19,7 @@ from syntagm.errors import ModelError
 from syntagm.io import hub
 from syntagm.models.hugging_face import location, trial
 from syntagm.models.hugging_face.damage import count_stored_numbers, refuse_damaged_settings
-from syntagm.models.hugging_face.foreign import described, is_panic
+from syntagm.models.hugging_face.foreign import described, is_foreign
 from syntagm.models.hugging_face.quantised import (
     PACKAGES,
     refuse_dequantised,
@@ -64,12 +64,14 @@ class Checkpoint:
     Arguments:
         unused: the stored weights that the model doesn't use, as from `unused_weights`.
         quantisation: the quantisation that its configuration describes; None if the weights are not quantised.
+        stated: the content of config.json, without a library's defaults.
     """
 
     model: Any
     tokenizer: Any
     unused: list[str]
     quantisation: dict[str, Any] | None
+    stated: dict[str, Any]
 
 
 def read_checkpoint(
@@ -138,16 +140,15 @@ def read_checkpoint(
                 source = {key: arguments[key] for key in ("revision", "local_files_only") if key in arguments}
                 if remote and (file := cached_file(name, "tokenizer.json", **_HERE_OR_NOT, **source)):
                     refuse_endless_tokenizer(Path(file).parent)
+            stated, _ = transformers.PretrainedConfig.get_config_dict(name, **arguments)
             default = torch.float32 if quantisation is None else "auto"
             with _reading() as reading:
                 model, loading = LOADERS[kind].from_pretrained(
                     name, dtype=dtype or default, output_loading_info=True, **weights, **arguments
                 )
             tokenizer = transformers.AutoTokenizer.from_pretrained(own_tokenizer[0], use_fast=True, **own_tokenizer[1])
-        except ModelError:
-            raise
         except BaseException as error:  # transformers raises exceptions of many types, and panics of tokenizers
-            if not (isinstance(error, Exception) or is_panic(error)):
+            if not is_foreign(error):
                 raise
             stored = location.stored(name, revision) if remote else Path(name)
             if stored and not gguf:
@@ -182,7 +183,7 @@ def read_checkpoint(
         # Checkpoints of a training often lack it.
         again = f"Save it there: tokenizer.save_pretrained({name!r})."
     _refuse_another_kind(place, kind, model, tokenizer, again)
-    return Checkpoint(model, tokenizer, unused_weights(place, model.config, loading), quantisation)
+    return Checkpoint(model, tokenizer, unused_weights(place, model.config, loading), quantisation, stated)
 
 
 def _refuse_too_large(config: Any, folder: Path, loader: Any, code: bool) -> None:

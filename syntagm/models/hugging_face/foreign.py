@@ -3,7 +3,8 @@
 import contextlib
 from collections.abc import Iterator
 
-from syntagm.errors import Interrupted, ModelError, SyntagmError
+from syntagm.errors import Interrupted, ModelError, SyntagmError, is_mistake
+from syntagm.models.hugging_face.memory import is_out_of_memory
 
 # For a checkpoint that was loaded, and with which nothing can be computed.
 UNUSABLE = "a model that can be computed"
@@ -15,15 +16,20 @@ def is_panic(error: BaseException) -> bool:
     return type(error).__name__ == "PanicException"
 
 
+def is_foreign(error: BaseException) -> bool:
+    """Return whether a library raised an error over what it was given: no interruption, no mistake of ours, no lack of memory."""
+    if isinstance(error, SyntagmError | Interrupted) or is_mistake(error) or is_out_of_memory(error):
+        return False
+    return isinstance(error, Exception) or is_panic(error)
+
+
 @contextlib.contextmanager
 def one_error(place: str, expected: str, cure: str = "") -> Iterator[None]:
-    """Turn what a library raises in the block into a ModelError. Our own errors and interruptions are left as they are."""
+    """Turn what a library raises in the block into a ModelError. What is not of a library (`is_foreign`) is left as it is."""
     try:
         yield
-    except (SyntagmError, Interrupted):
-        raise
     except BaseException as error:
-        if not (isinstance(error, Exception) or is_panic(error)):
+        if not is_foreign(error):
             raise
         raise ModelError(place, described(error), expected, cure) from error
 

@@ -5,10 +5,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from syntagm.models.contract import LanguageModel
+from syntagm.models.contract import OTHER_WEIGHTS, LanguageModel, changed
 from syntagm.models.hugging_face.loading import Loaded
-from syntagm.models.hugging_face.state import refuse_other, state_of
-from syntagm.models.hugging_face.weights import refuse_change, refuse_training, sample
+from syntagm.models.hugging_face.state import effect, refuse_other, state_of
+from syntagm.models.hugging_face.weights import hash_code, refuse_training, sample, stored
+from syntagm.models.unchanged import checksum
+
+# How far the logits of a model may be from those that it had, relative to the largest: the number of threads may differ.
+_CLOSE, _CLOSE_16_BITS = 1e-3, 5e-2
 
 
 class Identified(LanguageModel):
@@ -16,6 +20,8 @@ class Identified(LanguageModel):
 
     Scoring a few texts needs neither, and takes less time than hashing.
     """
+
+    _copies = False
 
     def _identify(
         self,
@@ -69,7 +75,29 @@ class Identified(LanguageModel):
         if isinstance(weights, str):
             return weights
         self._refuse_change()
+        self._confirm()
         return weights()
+
+    def _weights_now(self) -> str:
+        model = self._loaded.model
+        # Code that comes with a model may store what it pleases as it computes.
+        named = stored(model) if hash_code(model) is None else model.named_parameters()
+        return checksum(tensor for _, tensor in named)
+
+    def _given_out(self) -> None:
+        super()._given_out()
+        self._effect = effect(self._loaded.model)
+
+    def _confirm(self) -> None:
+        """Verify the weights, and by the logits after some tokens what else the model computes with; see `LanguageModel`."""
+        if not self._weights_given:
+            return
+        self._refuse_change()
+        super()._confirm()
+        now, before = effect(self._loaded.model), self._effect
+        close = _CLOSE_16_BITS if self._loaded.model.dtype.itemsize < 4 else _CLOSE
+        if now.shape != before.shape or float((now - before).abs().max()) > close * max(1.0, float(before.abs().max())):
+            raise changed(self.name, "other logits than when the model was created", "the same after some tokens")
 
     def _refuse_change(self) -> None:
         """Refuse a model that has been trained, changed otherwise, or put in training mode since it was created.
@@ -78,6 +106,7 @@ class Identified(LanguageModel):
             ModelError: the weights, or other things that numbers depend on, have changed.
             UsageError: dropout would be active.
         """
-        refuse_change(self._loaded.model, self._sample, self.name)
+        if sample(self._loaded.model) != self._sample:
+            raise changed(self.name, OTHER_WEIGHTS, "unchanged weights")
         refuse_other(self._state, self._loaded.model, self._loaded.tokenizer, self.name)
         refuse_training(self._loaded.model, self.name)

@@ -12,6 +12,7 @@ from huggingface_hub import constants
 
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing, hub, seal
+from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
 from syntagm.models.hugging_face import adapter, location, state
 from syntagm.models.hugging_face.checkpoint import LOADERS, Checkpoint, Kind, read_checkpoint
@@ -39,7 +40,7 @@ from syntagm.models.hugging_face.weights import (
 
 _TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "f64": torch.float64}
 _SPELLED = {dtype: name for name, dtype in _TYPES.items()}
-_Model = TypeVar("_Model")
+_Model = TypeVar("_Model", bound=LanguageModel)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +54,7 @@ class Loaded:
         adapter: whether its adapter is `separate` or `merged`; None if it has none.
         quantised: how its weights are quantised, as in signatures; empty if they are not.
         record: further information for its record.
+        stated: the content of its config.json; None for a model in memory.
     """
 
     model: Any
@@ -64,6 +66,7 @@ class Loaded:
     adapter: str | None = None
     quantised: str = ""
     record: Mapping[str, object] = field(default_factory=dict)
+    stated: Mapping[str, Any] | None = None
 
 
 def read(
@@ -120,7 +123,7 @@ def read(
     loaded = Loaded(
         checkpoint.model, checkpoint.tokenizer, label, _digest(checkpoint, name, gguf), checkpoint.unused,
         quantised=types or (described(checkpoint.quantisation) if checkpoint.quantisation else ""),
-        record=_record(checkpoint, types, file, spread),
+        record=_record(checkpoint, types, file, spread), stated=checkpoint.stated,
     )  # fmt: skip
     if folder:
         loaded = _adapted(place, loaded, folder, chosen.get("adapter", "separate"), pickle)
@@ -144,6 +147,11 @@ def in_memory(kind: Kind, model: Any, tokenizer: Any, label: str, create: Callab
         ModelError: it can't be computed as one of this kind.
     """
     refuse_training(model, label)
+    if any(weights.is_meta for weights in model.parameters()):
+        found = "a model on the device meta, which has no weights"
+        raise ModelError(
+            f"{kind}:{label}", found, "a model with weights", "Load it without device_map or torch.device."
+        )
     state.refuse_mixed_precision(model, label)
     quantisation = settings_of(model.config)
     loaded = Loaded(
@@ -153,7 +161,16 @@ def in_memory(kind: Kind, model: Any, tokenizer: Any, label: str, create: Callab
     )  # fmt: skip
     like = f"Is it a model with a {kind} head, such as one of {LOADERS[kind].__name__}, and is this its tokenizer?"
     with one_error(f"{kind}:{label}", UNUSABLE, like):
-        return create(loaded)
+        created = create(loaded)
+        created._given_out()
+    return created
+
+
+def refuse_headless(model: Any, kind: Kind, label: str) -> None:
+    """Raise ModelError for a model without a language-model head."""
+    if model.base_model is model and model.get_output_embeddings() is None:
+        found, like = f"a {type(model).__name__}, which has no head", LOADERS[kind].__name__
+        raise ModelError(f"{kind}:{label}", found, f"a model with a {kind} head", f"Load it with {like}.")
 
 
 def _adapted(place: str, base: Loaded, folder: Path, merging: str, pickle: bool) -> Loaded:

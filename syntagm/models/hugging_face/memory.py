@@ -2,14 +2,12 @@
 
 import torch
 
-_SIGNS = ("can't allocate memory", "out of memory", "not enough memory", "bad_alloc", "_status_alloc_failed")
+from syntagm.errors import lacks_memory
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether an error means that memory ran out. On a CPU, PyTorch raises a RuntimeError with such a message."""
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-        return True
-    return any(sign in str(error).lower() for sign in _SIGNS)
+    """Return whether an error means that memory ran out, that of a GPU included."""
+    return isinstance(error, torch.OutOfMemoryError) or lacks_memory(error)
 
 
 def free(device: torch.device) -> None:

@@ -11,9 +11,11 @@ BOS = Option(
     Choice(
         (
             Value(
-                "auto", "the tokenizer's bos, or its eos if the model uses one symbol for both (GPT-2, Pythia), or none"
+                "auto",
+                "the tokenizer's bos; or the symbol that `config.json` names as bos and as eos, if it is special in the "
+                "tokenizer; or none",
             ),
-            Value("yes", "the same, but a model that has none is refused"),
+            Value("yes", "the tokenizer's bos, or that which `config.json` names; a model that has none is refused"),
             Value(
                 "no",
                 "none, so the first token has no surprisal (`nan`) and counts as 0 in sums, as for Hugging Face "

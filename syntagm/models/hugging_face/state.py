@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from syntagm.errors import ModelError, UsageError
+from syntagm.errors import UsageError
+from syntagm.models.contract import changed
 from syntagm.models.device import FullPrecision
 
 # Packages whose hooks are parts of a model, or only look at what it computes.
@@ -20,6 +21,11 @@ _PARTS = frozenset({
 _ADAPTERS = ("active_adapters", "disable_adapters", "merged_adapters", "scaling", "use_dora")
 # The number of tokens by which the effect of hooks is identified.
 _TOKENS = 16
+
+# Packages whose classes keep settings in attributes, and change few of them as they compute.
+_LIBRARIES = frozenset({"torch", "transformers", "peft"})
+_PLAIN = (bool, int, float, str, tuple)
+_OWN = frozenset({"training", "gradient_checkpointing", "max_seq_len_cached", "layers_are_rescaled"})
 
 State = Mapping[str, object]
 
@@ -37,6 +43,7 @@ def state_of(model: Any, tokenizer: Any) -> State:
         "adapters that are on": adapters(model),
         "an attention implementation": getattr(model.config, "_attn_implementation", None),
         "a device": str(model.device),
+        "settings of its parts": _settings(model),
         "a tokenizer": (backend.get_vocab_size(), *map(str, parts), tokenizer.unk_token_id),
     }
 
@@ -56,10 +63,7 @@ def refuse_other(before: State, model: Any, tokenizer: Any, name: str) -> None:
     now = state_of(model, tokenizer)
     for part, known in before.items():
         if now[part] != known:
-            raise ModelError(
-                name, f"{part}, changed since the model was created", "the same as then",
-                "Call from_transformers again after such a change.",
-            )  # fmt: skip
+            raise changed(name, f"{part}, changed since the model was created", "the same as then")
 
 
 def adapters(model: Any) -> list[tuple[str, Mapping[str, object]]]:
@@ -71,6 +75,18 @@ def adapters(model: Any) -> list[tuple[str, Mapping[str, object]]]:
             if known := {key: _copy(value) for key, value in values.items() if isinstance(value, bool | list | dict)}:
                 layers.append((name, known))
     return layers
+
+
+def _settings(model: Any) -> list[tuple[str, Mapping[str, object]]]:
+    """Return the plain attributes of parts whose classes are a library's, such as the factor and the window of attention."""
+    return [
+        (name, {
+            key: value for key, value in vars(module).items()
+            if isinstance(value, _PLAIN) and key not in _OWN and not key.startswith("_")
+        })
+        for name, module in model.named_modules()
+        if type(module).__module__.partition(".")[0] in _LIBRARIES
+    ]  # fmt: skip
 
 
 def described(model: Any) -> dict[str, object]:
@@ -96,18 +112,26 @@ def with_state(weights: str, model: Any) -> str | Callable[[], str]:
         return weights
     digest = hashlib.sha256(json.dumps([weights, known, adapters(model)], sort_keys=True).encode())
 
-    def effect() -> str:
-        size = int(model.get_input_embeddings().weight.shape[0])
-        positions = getattr(model.config.get_text_config(), "max_position_embeddings", _TOKENS)
-        count = min(_TOKENS, positions if isinstance(positions, int) and positions > 0 else _TOKENS)
-        tokens = torch.from_numpy(np.random.default_rng(21).integers(0, size, (1, count))).to(model.device)
-        with torch.inference_mode(), FullPrecision():
-            logits = own_pass(model, input_ids=tokens)
+    def with_effect() -> str:
         whole = digest.copy()
-        whole.update(logits.cpu().contiguous().view(torch.uint8).numpy().tobytes())
+        whole.update(_logits(model).cpu().contiguous().view(torch.uint8).numpy().tobytes())
         return whole.hexdigest()
 
-    return effect if "hooks" in known else digest.hexdigest()
+    return with_effect if "hooks" in known else digest.hexdigest()
+
+
+def effect(model: Any) -> torch.Tensor:
+    """Return the logits of a model after some tokens, which tell whether it computes as before; those masked are 0."""
+    return _logits(model).float().nan_to_num(0.0, 0.0, 0.0)
+
+
+def _logits(model: Any) -> torch.Tensor:
+    size = int(model.get_input_embeddings().weight.shape[0])
+    positions = getattr(model.config.get_text_config(), "max_position_embeddings", _TOKENS)
+    count = min(_TOKENS, positions if isinstance(positions, int) and positions > 0 else _TOKENS)
+    tokens = torch.from_numpy(np.random.default_rng(21).integers(0, size, (1, count))).to(model.device)
+    with torch.inference_mode(), FullPrecision():
+        return own_pass(model, input_ids=tokens)
 
 
 def own_pass(model: Any, **inputs: Any) -> torch.Tensor:

@@ -5,7 +5,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from syntagm.models.hugging_face.foreign import one_error
 
 # Only one thread at a time may change how tokenizers truncate and pad.
 _SETTINGS = threading.Lock()
+# The content of a config.json; None if there is none, as for a model in memory.
+Stated: TypeAlias = Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,50 +28,95 @@ class Encoded:
     in_vocabulary: NDArray[np.bool_]
 
 
-def start_symbol(choice: str, tokenizer: Any, config: Any) -> int | None:
-    """Return the id of the start-of-text symbol under `bos=auto|yes|no`; None if there is none.
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """The number of a start or end symbol, None if there is none; and a remark if only a configuration names one."""
 
-    It is the tokenizer's bos, else the eos if the model uses one symbol for both.
-
-    Arguments:
-        choice: the value of the option `bos`.
-        tokenizer: the tokenizer.
-        config: the model's configuration.
-
-    Raises:
-        UsageError: `bos=yes`, and the model has none.
-    """
-    if choice == "no":
-        return None
-    symbol = tokenizer.bos_token_id
-    if symbol is None and config.bos_token_id is not None and config.bos_token_id == config.eos_token_id:
-        symbol = config.eos_token_id
-    if symbol is None and choice == "yes":
-        raise UsageError(
-            "model option bos=yes", "no start symbol in this model", "a model with one", "Use bos=auto or bos=no."
-        )
-    return None if symbol is None else int(symbol)
+    number: int | None
+    remark: str = ""
 
 
-def end_symbol(choice: str, tokenizer: Any, config: Any) -> int | None:
-    """Return the id of the end-of-text symbol under `eos=yes|no`; None for `no`.
+# What a symbol is called; what follows if it is taken, and if there is none; and what else can be chosen.
+_CALLED = {
+    "bos": ("start symbol", "it precedes each text", "nothing precedes a text", "Use bos=auto or bos=no."),
+    "eos": ("end symbol", "it ends each text", "no symbol ends a word", "Use eos=no."),
+}
+
+
+def symbol(key: str, choice: str, tokenizer: Any, config: Any, stated: Stated) -> Symbol:
+    """Return the symbol before texts, or the one after them.
+
+    It is the tokenizer's own. If that has none, `auto` takes the one that the model's own configuration names, if it is
+    special in the tokenizer; as bos, only if it is the eos, too (GPT-2, Pythia). `yes` takes any that is named there.
 
     Arguments:
-        choice: the value of the option `eos`.
+        key: `bos` or `eos`.
+        choice: `yes`, `no` or `auto`; the symbol that ends words is the eos under `auto`.
         tokenizer: the tokenizer.
         config: the model's configuration.
+        stated: the content of its config.json; None for a model in memory.
 
     Raises:
-        UsageError: `eos=yes`, and the model has none.
+        UsageError: `yes`, and the model has none.
     """
     if choice == "no":
-        return None
-    symbol = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else config.eos_token_id
-    if isinstance(symbol, list):
-        symbol = symbol[0]
-    if symbol is None:
-        raise UsageError("model option eos=yes", "no end symbol in this model", "a model with one", "Use eos=no.")
-    return int(symbol)
+        return Symbol(None)
+    kind, so, otherwise, cure = _CALLED[key]
+    number, remark = getattr(tokenizer, f"{key}_token_id"), ""
+    default = "is only a default of transformers"
+    if number is not None and not is_added_by_class(tokenizer, key):
+        return Symbol(int(number))
+    if number is not None:
+        number, remark = None, f"The {kind} {getattr(tokenizer, f'{key}_token')!r} {default}"
+    elif (other := _configured(config, key)) is not None and (
+        key == "eos" or choice == "yes" or other == _configured(config, "eos")
+    ):
+        if not _is_own(config, key, stated):
+            remark = f"The {kind} {shown_symbol(tokenizer, other)} {default}"
+        elif other in special_symbols(tokenizer):
+            return Symbol(other)
+        else:
+            remark = (
+                f"The {kind} of the configuration, {shown_symbol(tokenizer, other)}, is not special in the tokenizer"
+            )
+            number = other if choice == "yes" else None
+    if number is None and choice == "yes":
+        found = f"no {kind} in this model. {remark}".removesuffix(". ")
+        raise UsageError(f"model option {key}=yes", found, "a model with one", cure)
+    return Symbol(number, f"{remark}, so {otherwise if number is None else so}." if remark else "")
+
+
+def shown_symbol(tokenizer: Any, number: int) -> str:
+    """Return a token for messages."""
+    token = tokenizer.convert_ids_to_tokens(number)
+    return f"number {number}" if token is None else f"{token!r} (number {number})"
+
+
+def _configured(config: Any, key: str) -> int | None:
+    """Return the number of a symbol in a configuration, or in that of its language model; the first of several."""
+    parts = (config, config.get_text_config())
+    number = next((found for part in parts if (found := getattr(part, f"{key}_token_id", None)) is not None), None)
+    number = number[0] if isinstance(number, list) and number else number
+    return number if isinstance(number, int) else None
+
+
+def _is_own(config: Any, key: str, stated: Stated) -> bool:
+    """Return whether a configuration has a symbol itself, and not from the defaults of its class."""
+    if stated is not None:
+        return any(part.get(f"{key}_token_id") is not None for part in (stated, stated.get("text_config") or {}))
+    # What is written is not known of a model in memory, only what differs from the defaults.
+    with contextlib.suppress(TypeError):  # a class that needs arguments has no defaults
+        return _configured(type(config)(), key) != _configured(config, key)
+    return False
+
+
+def is_added_by_class(tokenizer: Any, key: str) -> bool:
+    """Return whether the class of a tokenizer has added a symbol that is not in the files it was read from."""
+    settings, token = tokenizer.init_kwargs, getattr(tokenizer, f"{key}_token")
+    if "added_tokens_decoder" not in settings or str(settings.get(f"{key}_token")) != token:
+        return False  # it was not read from files, or the symbol was added later
+    known = {str(added) for added in settings["added_tokens_decoder"].values()}
+    return token not in known and token not in tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,16 +288,17 @@ def starts_of(text: str, offsets: Sequence[tuple[int, int]], model: str) -> NDAr
     return starts
 
 
-def refuse_random(tokenizer: Any, symbols: Mapping[str, int | None], model: str) -> None:
-    """Refuse a tokenizer that gives a text other tokens each time, or whose special symbols are other tokens, too.
+def refuse_random(tokenizer: Any, symbols: Mapping[str, int | None], size: int, model: str) -> None:
+    """Refuse a tokenizer that gives a text other tokens each time, or whose special symbols are none of the model.
 
     Arguments:
         tokenizer: the tokenizer.
         symbols: the ids of the special symbols in use, by their names.
+        size: the size of the model's vocabulary.
         model: name of the model, for messages.
 
     Raises:
-        ModelError: it has a dropout, or a symbol shares its id with another token.
+        ModelError: it has a dropout, or a symbol shares its id with another token, or the model has no entry for it.
     """
     if dropout := getattr(tokenizer.backend_tokenizer.model, "dropout", None):
         raise ModelError(
@@ -263,6 +311,12 @@ def refuse_random(tokenizer: Any, symbols: Mapping[str, int | None], model: str)
         if number in used:
             owners[number].append(token)
     for name, number in symbols.items():
+        if number is not None and number >= size:
+            raise ModelError(
+                model, f"the {name} symbol {shown_symbol(tokenizer, number)}",
+                f"a number below {size:,}, the size of the model's vocabulary",
+                "Check that config.json and the tokenizer belong to the weights.",
+            )  # fmt: skip
         if number is not None and len(owners[number]) > 1:
             shared = " and ".join(map(repr, sorted(owners[number])[:3]))
             raise ModelError(

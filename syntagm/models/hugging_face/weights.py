@@ -3,7 +3,7 @@
 import hashlib
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +37,7 @@ def hash_of_weights(model: Any, tokenizer: Any) -> Callable[[], str]:
 
     def digest() -> str:
         digest = hashlib.sha256(settings)
-        divisors = _divisors(model)
-        for name, tensor in sorted(model.state_dict(keep_vars=True).items()):
-            if divisor := divisors.get(id(tensor)):
-                tensor = tensor.detach() * divisor
+        for name, tensor in stored(model):
             flat = tensor.detach().cpu().contiguous().reshape(-1)
             digest.update(f"{name}|{tensor.dtype}|{tuple(tensor.shape)}|".encode())
             digest.update(memoryview(flat.view(torch.uint8).numpy()))
@@ -48,6 +45,14 @@ def hash_of_weights(model: Any, tokenizer: Any) -> Callable[[], str]:
         return digest.hexdigest()
 
     return digest
+
+
+def stored(model: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what is stored of a model, by name, in the order of names: as it was loaded; see `_divisors` for errors."""
+    divisors = _divisors(model)
+    for name, tensor in sorted(model.state_dict(keep_vars=True).items()):
+        divisor = divisors.get(id(tensor))
+        yield name, tensor.detach() * divisor if divisor else tensor
 
 
 def _divisors(model: Any) -> dict[int, int]:
@@ -110,24 +115,6 @@ def sample(model: Any) -> str:
         # One copy for all weights, since a GPU is waited for at each.
         digest.update(torch.cat(parts).cpu().numpy().tobytes())
     return digest.hexdigest()
-
-
-def refuse_change(model: Any, before: str, name: str) -> None:
-    """Refuse a model in memory whose weights have changed since it was created.
-
-    Arguments:
-        model: the model.
-        before: its `sample` at that time.
-        name: name of the model, for the message.
-
-    Raises:
-        ModelError: the weights have changed.
-    """
-    if sample(model) != before:
-        raise ModelError(
-            name, "weights that have changed since the model was created", "unchanged weights",
-            "Call from_transformers again after a training step.",
-        )  # fmt: skip
 
 
 def refuse_nan(model: Any, name: str) -> None:

@@ -58,7 +58,7 @@ class MaskedForward:
         return inputs <= self.limit
 
     def refuse_beyond(self, number: int, tokenizer: Any, model: str) -> None:
-        """Refuse a token id, or a mask, that the model has no vocabulary entry for.
+        """Refuse a token id that the model has no vocabulary entry for.
 
         Arguments:
             number: the token id.
@@ -66,12 +66,11 @@ class MaskedForward:
             model: name of the model, for the message.
 
         Raises:
-            ModelError: `number` or the mask is not below `symbols`.
+            ModelError: `number` is not below `symbols`.
         """
-        highest = max(number, self.mask)
-        if highest >= self.symbols:
+        if number >= self.symbols:
             raise ModelError(
-                model, f"the token {tokenizer.convert_ids_to_tokens(highest)!r}",
+                model, f"the token {tokenizer.convert_ids_to_tokens(number)!r}",
                 f"numbers below {self.symbols}, the model's vocabulary size", "Check that the tokenizer belongs to the model.",
             )  # fmt: skip
 

@@ -20,10 +20,10 @@ def layers(model: Any) -> Sequence[Any]:
     if not modules or not isinstance(modules, torch.nn.ModuleList):
         return ()
     layer: Any = modules[-1]
-    parts = ("query", "key", "value")
-    own = getattr(getattr(layer, "attention", None), "self", None)
+    parts, attention = ("query", "key", "value"), getattr(layer, "attention", None)
+    own = getattr(attention, "self", None)
     linear = all(isinstance(getattr(own, part, None), torch.nn.Linear) for part in parts)
-    after = all(hasattr(layer, part) for part in ("intermediate", "output")) and hasattr(layer.attention, "output")
+    after = all(hasattr(layer, part) for part in ("intermediate", "output")) and hasattr(attention, "output")
     return list(modules) if linear and after and hasattr(own, "num_attention_heads") else ()
 
 

@@ -24,8 +24,8 @@ from syntagm.errors import ModelError
 from syntagm.models.device import send
 from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.identity import Identified
-from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, spelled
-from syntagm.models.hugging_face.tokens import Framed, frame, refuse_random
+from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, refuse_headless, spelled
+from syntagm.models.hugging_face.tokens import Framed, frame, is_added_by_class, refuse_random
 from syntagm.models.hugging_face.weights import hash_code, refuse_nan
 from syntagm.models.masked.family import BATCH, FAMILY
 from syntagm.models.masked.gaps import Filler
@@ -73,11 +73,13 @@ class Masked(Identified):
         chosen, name = FAMILY.choose(options), FAMILY.canonical(loaded.label, options)
         self._masking = MASKINGS[chosen["masking"]]
         self.can, self.sees = FAMILY.able(chosen), FAMILY.seen(chosen)
+        refuse_headless(model, "masked", loaded.label)
         refuse_nan(model, name)
-        if tokenizer.mask_token_id is None:
+        if tokenizer.mask_token_id is None or is_added_by_class(tokenizer, "mask"):
             raise ModelError(name, "a tokenizer without a mask symbol", "the tokenizer of a masked model")
         self.tokenizer = tokenizer
-        refuse_random(tokenizer, {"mask": tokenizer.mask_token_id}, name)
+        size = int(model.get_input_embeddings().weight.shape[0])
+        refuse_random(tokenizer, {"mask": tokenizer.mask_token_id}, size, name)
         self.bos = _before(tokenizer, name)
         self.forward = probed(model, int(tokenizer.mask_token_id), batch_tokens(chosen, model.device, BATCH))
         self.filler = Filler(self.forward, tokenizer, chosen["masks"] == "several", name)

@@ -68,7 +68,7 @@ def _combinations(forward: MaskedForward) -> list[tuple[Any, Any, bool]]:
 def _texts(forward: MaskedForward) -> list[list[Row]]:
     """Return the rows of random texts of several lengths, one row for each position."""
     draw = np.random.default_rng(20)
-    no_words = (forward.mask, forward.model.config.pad_token_id)
+    no_words = (forward.mask, getattr(forward.model.config, "pad_token_id", None))
     kept = [number for number in range(min(forward.symbols, 1 << 16)) if number not in no_words]
     texts = []
     for length in sorted({min(length, forward.limit) for length in _LENGTHS}):

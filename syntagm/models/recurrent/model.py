@@ -22,6 +22,7 @@ from syntagm.models.family import Family
 from syntagm.models.rank import likeliest, rank
 from syntagm.models.recurrent.network import Network
 from syntagm.models.recurrent.reading import next_logits, read_in_portions, reductions, surprisals
+from syntagm.models.unchanged import checksum
 from syntagm.models.windows import refuse_overlap
 from syntagm.models.words import weights
 from syntagm.models.words.gaps import divide, single
@@ -122,6 +123,9 @@ class RecurrentModel(LanguageModel):
             "torch": torch.__version__,
             **network.record(),
         }
+
+    def _weights_now(self) -> str:
+        return checksum(self.network.state_dict().values())
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """Compute the surprisals of each text; see `LanguageModel.score`."""

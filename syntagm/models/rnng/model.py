@@ -25,6 +25,7 @@ from syntagm.models.rnng.family import FAMILY
 from syntagm.models.rnng.grammar import NetworkGrammar
 from syntagm.models.rnng.network import PARTS, Network
 from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Reading, Sizes, search
+from syntagm.models.unchanged import checksum
 from syntagm.models.words import weights
 from syntagm.models.words.vocabulary import Vocabulary
 from syntagm.models.words.words import leaf, split, words
@@ -83,6 +84,9 @@ class Rnng(LanguageModel):
             "torch": torch.__version__,
         }
         self._grammar = NetworkGrammar(network)
+
+    def _weights_now(self) -> str:
+        return checksum(self.network.state_dict().values())
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """Compute the surprisals of each text; see `LanguageModel.score`."""

@@ -24,10 +24,10 @@ from syntagm.io import hub
 from syntagm.models.batching import in_batches, once
 from syntagm.models.conformance import TEXTS
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.foreign import is_panic
+from syntagm.models.hugging_face.foreign import is_foreign
 from syntagm.models.hugging_face.loading import refuse_damaged
 from syntagm.models.hugging_face.numerical_error import round_up
-from syntagm.models.hugging_face.tokens import encode, end_symbol, start_symbol
+from syntagm.models.hugging_face.tokens import encode, refuse_random, symbol
 from syntagm.models.hugging_face.unsafe import refuse_unsafe
 from syntagm.models.hugging_face.weights import hash_folder
 from syntagm.models.possible import ROUNDING_NATS
@@ -62,6 +62,7 @@ class Vllm(LanguageModel):
         self.name = FAMILY.canonical(label, options)
         try:
             config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=code)
+            stated, _ = transformers.PretrainedConfig.get_config_dict(folder)
             self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, use_fast=True, trust_remote_code=code)
             reserved = {"gpu_memory_utilization": int(chosen["memory"]) / 100} if "memory" in chosen else {}
             self._engine = program.LLM(
@@ -70,12 +71,15 @@ class Vllm(LanguageModel):
                 max_model_len=int(chosen["positions"]) if "positions" in chosen else None, **reserved,
             )  # fmt: skip
         except BaseException as error:  # both libraries raise exceptions of many types, and panics of tokenizers
-            if not (isinstance(error, Exception) or is_panic(error)):
+            if not is_foreign(error):
                 raise
             raise ModelError(self.name, _shown(error), "a model that vLLM can load", _CURE) from error
         self._sampling = program.SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0, detokenize=False)
-        self._bos = start_symbol(chosen["bos"], self._tokenizer, config)
-        self._eos = end_symbol(chosen["eos"], self._tokenizer, config)
+        start, end = (symbol(key, chosen[key], self._tokenizer, config, stated) for key in ("bos", "eos"))
+        self._bos, self._eos = start.number, end.number
+        self.warnings = tuple(filter(None, (start.remark, end.remark)))
+        symbols = {"start": self._bos, "end": self._eos}
+        refuse_random(self._tokenizer, symbols, config.get_text_config().vocab_size, self.name)
         self.bos, self.eos = self._symbol(self._bos), self._symbol(self._eos)
         # A token is generated after a text, and needs a position, too.
         self._positions = int(self._engine.llm_engine.model_config.max_model_len)
@@ -87,6 +91,7 @@ class Vllm(LanguageModel):
         self.record = {
             "architecture": config.model_type, "weights": weights, "options": dict(options), "vllm": version,
             "transformers": transformers.__version__, "positions": self._positions, "gpus": chosen["gpus"],
+            **({"symbols": list(self.warnings)} if self.warnings else {}),
         }  # fmt: skip
         self.probes = [next(iter(self.score([text]))) for text in TEXTS]
         self.numerical_error = self._noise()

@@ -9,7 +9,7 @@ import transformers
 
 from syntagm.errors import ModelError
 from syntagm.models.hugging_face.checkpoint import refuse_incomplete, unused_weights
-from syntagm.models.hugging_face.foreign import described
+from syntagm.models.hugging_face.foreign import described, is_foreign
 from syntagm.models.hugging_face.unsafe import refuse_unsafe
 from syntagm.training.record import finished
 
@@ -25,6 +25,8 @@ def load_checkpoint(start: str, config: Any) -> Any:
             start, dtype=torch.float32, use_safetensors=True, output_loading_info=True, **dropout
         )
     except Exception as error:  # transformers raises exceptions of many types
+        if not is_foreign(error):
+            raise
         raise ModelError(
             f"--init-from {start}", described(error), "the folder or name of a GPT-2 model in safetensors format"
         ) from error

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import hub
-from syntagm.models.hugging_face.foreign import described, is_panic
+from syntagm.models.hugging_face.foreign import described, is_foreign
 from syntagm.models.hugging_face.unsafe import refuse_endless_tokenizer
 from syntagm.training.corpora import corpus
 from syntagm.training.gpt2.settings import Text
@@ -33,7 +33,7 @@ def load(name: str) -> Any:
     try:
         loaded = transformers.AutoTokenizer.from_pretrained(name, local_files_only=local or offline)
     except BaseException as error:  # transformers raises exceptions of many types, and panics of tokenizers
-        if not (isinstance(error, Exception) or is_panic(error)):
+        if not is_foreign(error):
             raise
         if local:
             found = f"a folder without a readable tokenizer ({described(error)})"
