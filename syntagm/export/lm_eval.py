@@ -236,7 +236,7 @@ def _config(run: Run, tasks: list[_Task]) -> dict[str, Any]:
     conventions = by_suite(run)
     ties = {tie_value(conventions[task.suite.name]) for task in tasks}
     # Others are no task of lm-eval.
-    kinds = {1: "correct, as in lm-eval", 0: "not correct (lm-eval counts it as correct)"}
+    kinds = {1.0: "correct, as in lm-eval", 0.0: "not correct (lm-eval counts it as correct)"}
     tie = " or ".join(kinds[value] for value in sorted(ties))
     metric = " or ".join(dict.fromkeys(task.metric for task in tasks))
     return {

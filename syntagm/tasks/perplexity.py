@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,7 @@ from syntagm.training.corpora.corpus import kind, portions
 
 # Number of texts scored at a time, which bounds the memory.
 PORTION = 2048
+_Words: TypeAlias = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,19 +180,15 @@ def perplexities(
         ]
         for words_of_text in zip(*by_model, strict=True):
             shared = np.logical_and.reduce([~np.isnan(bits) & known for bits, known, _ in words_of_text])
-            totals = [total + _sums(*words, shared) for total, words in zip(totals, words_of_text, strict=True)]
+            totals = [total + _sums(words, shared) for total, words in zip(totals, words_of_text, strict=True)]
         for asked in asking:
             asked.confirm()
     return totals
 
 
-def _sums(
-    bits: NDArray[np.float64],
-    in_vocabulary: NDArray[np.bool_],
-    characters: NDArray[np.int64],
-    shared: NDArray[np.bool_],
-) -> Perplexity:
+def _sums(words: _Words, shared: NDArray[np.bool_]) -> Perplexity:
     """Return the sums over one text."""
+    bits, in_vocabulary, characters = words
     scored = ~np.isnan(bits)
     unknown = scored & ~in_vocabulary
     return Perplexity(
@@ -207,9 +205,7 @@ def _sums(
     )
 
 
-def _by_word(
-    answer: Surprisals, ends: bool, eos_scored: bool
-) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
+def _by_word(answer: Surprisals, ends: bool, eos_scored: bool) -> _Words:
     """Return for each word its bits, whether it is in vocabulary, and its number of characters. Shapes (words,)."""
     tokens = len(answer.starts) - eos_scored
     home, borders = _words.between_blanks(answer.text, answer.starts[:tokens])
