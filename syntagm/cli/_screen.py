@@ -28,6 +28,7 @@ from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.suite import Suite, sample_of
 from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, scores, ties_of_pairs
+from syntagm.views.scores.shared_words import of_runs, remark
 
 # Seconds between lines of progress, and from the first answer to the first line, which has an estimate of the time.
 _INTERVAL, _FIRST = 10.0, 2.0
@@ -259,6 +260,8 @@ def show_run(run: Run, page: Path | None) -> None:
     rows = [*accuracies(run), *conjunctions]
     judged = run.task.conjoins
     console.print(_table(run, rows, scores(run), scores(run, tag="circuit")) if judged else _means(run, rows))
+    for line in remark(of_runs([run])):
+        console.print(plain(line))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     for reason, names in _without_chance(run, rows).items() if judged else ():
         listed = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")

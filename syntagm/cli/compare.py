@@ -273,7 +273,8 @@ def _limits(pairing: "Pairing") -> tuple[str, ...]:
     from syntagm.drawing.text import limits
     from syntagm.views.comparison import labelled
 
-    return limits((name, comparison.difference) for name, comparison in labelled(pairing.suites, pairing.overall))
+    compared = labelled(pairing.suites, pairing.overall)
+    return (*limits((name, comparison.difference) for name, comparison in compared), *pairing.shared_words)
 
 
 def _effects_table(effects: "list[dict[str, Any]]") -> "Table":
@@ -355,7 +356,7 @@ def _print_json(
         "flips": pairing.discordant.to_dicts(),
         **({} if explanation is None else {"explanation": explanation.to_frame().to_dicts()}),
         "warnings": pairing.warnings,
-        "notes": list(notes),
+        "notes": [*notes, *pairing.shared_words],
         "left_out": pairing.skipped,
     }
     print(json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False), file=_streams.data())

@@ -7,8 +7,8 @@ divided by that of independent items: n items contain as much information as n /
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import nan
+from dataclasses import dataclass, replace
+from math import isfinite, nan
 
 import numpy as np
 import polars as pl
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from syntagm.errors import UsageError
 from syntagm.result import Kind
 from syntagm.stats import bootstrap, cluster_intervals, interval
-from syntagm.stats.interval import Interval, Numbers
+from syntagm.stats.interval import LEVEL, Interval, Numbers
 
 NUMBERS = ("value", "low", "high", "n", "units", "method")
 
@@ -70,6 +70,88 @@ def clustered(values: ArrayLike, kind: Kind, clusters: Mapping[str, Sequence[str
     count = min((len(set(names)) for names in labels.values()), default=0)
     of_items, of_clusters = interval.of_items(array, kind), cluster_intervals.of_clusters(array, kind, labels)
     return Clustered(mean, of_items, of_clusters, effect, len(array), count)
+
+
+# A smaller design effect changes little: the coverage of an interval for independent items is .926 then.
+LEAST_EFFECT = 1.2
+# With fewer items of either verdict, nothing tells whether these are alike.
+_EITHER = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """How much more alike items with the same value of a tag are than others, by the tag for which this is clearest.
+
+    Arguments:
+        name: what is estimated from the items, such as a suite.
+        tag, count: the tag, and the number of its values.
+        effect: the design effect; nan if no tag tells.
+        p: of independent items, adjusted by the number of tags; 1 if no tag tells.
+        few: whether the values of the tag are too few for the data to tell.
+    """
+
+    name: str
+    tag: str
+    count: int
+    effect: float
+    p: float
+    few: bool = False
+
+
+def alike(name: str, values: Numbers, tags: Mapping[str, Sequence[str]], few: str = "") -> Alike:
+    """Compare the variance between the values of each tag with that of independent items.
+
+    With independent items, the design effect is distributed about as chi-squared divided by its degrees of freedom.
+
+    Arguments:
+        name: what is estimated from the items.
+        values: one number for each item; nan is undefined. Shape (items,).
+        tags: tag -> its value for each item; items with "" are left out.
+        few: a tag with too few values for the data to tell, which is taken if no other is clear.
+
+    >>> lemmas = {"lemma": [lemma for lemma in "abcd" for _ in range(10)]}
+    >>> found = alike("s", np.repeat([1.0, 0.0, 1.0, 0.0], 10), lemmas)
+    >>> found.count, round(found.effect, 2), found.p < 0.001  # 4/3 of the 10 items that always agree
+    (4, 13.33, True)
+    """
+    found = [_alike(name, values, tag, labels, len(tags), tag == few) for tag, labels in tags.items()]
+    return min(found, key=lambda each: (each.p > LEVEL, not each.few, each.p), default=Alike(name, "", 0, nan, 1.0))
+
+
+def _alike(name: str, values: Numbers, tag: str, labels: Sequence[str], tags: int, few: bool) -> Alike:
+    from scipy.special import chdtrc
+
+    kept = np.isfinite(values) & (np.asarray(labels) != "")
+    part, codes = values[kept], np.unique(np.asarray(labels)[kept], return_inverse=True)[1]
+    count = int(codes.max(initial=-1)) + 1
+    unknown = Alike(name, tag, count, nan, 1.0, few and count > 1)
+    # Of three values, as of differences of verdicts, the rarest two tell.
+    commonest = max(np.unique(part, return_counts=True)[1], default=0)
+    if not 1 < count < len(part) or len(part) - commonest < _EITHER:
+        return unknown
+    spread = cluster_intervals.spread_of_clusters((part - part.mean()) / len(part), {tag: codes})
+    independent = float(part.var(ddof=1)) / len(part)
+    if spread is None or not independent > 0:
+        return unknown
+    effect = spread.variance / independent
+    p = min(1.0, tags * float(chdtrc(spread.freedom, effect * spread.freedom)))
+    return replace(unknown, effect=effect, p=p)
+
+
+def evident(found: Sequence[Alike]) -> list[Alike]:
+    """Return those that rest on few words or whose items are clearly alike, the largest effect first.
+
+    One of a table's is clear at the level .05 by Bonferroni's inequality; several are if so many have a p of at most .05
+    in fewer than one of a hundred tables of independent items.
+    """
+    from scipy.special import bdtrc
+
+    clear = [each for each in found if each.p <= LEVEL and each.effect >= LEAST_EFFECT]
+    alone = any(each.p * len(found) <= LEVEL for each in clear)
+    if not alone and not (clear and bdtrc(len(clear) - 1, len(found), LEVEL) <= 0.01):
+        clear = []
+    told = [each for each in found if each.few or each in clear]
+    return sorted(told, key=lambda each: -each.effect if isfinite(each.effect) else 0.0)
 
 
 Units = Mapping[str, Sequence[str]]

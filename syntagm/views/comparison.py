@@ -35,6 +35,7 @@ from syntagm.views.gaps import comparability
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import predictions, refuse_conjunction
 from syntagm.views.scores.shared import shared_kind
+from syntagm.views.scores.shared_words import SharedWords, remark
 
 COLUMNS = (
     *("A", "B", "suite", "n", "score A", "low A", "high A", "score B", "low B", "high B", "B - A", "low", "high"),
@@ -73,6 +74,7 @@ class Pairing:
         skipped: one sentence for each thing that was not compared, with the reason.
         warnings: one sentence for each reason why the runs are not comparable at all: other conventions, and see
             `views.gaps.comparability`.
+        shared_words: what items that share words say of the differences; see `views.scores.shared_words`.
     """
 
     names: tuple[str, ...]
@@ -82,12 +84,18 @@ class Pairing:
     skipped: list[str]
     warnings: list[str]
     unit: str = DEFAULT
+    shared_words: tuple[str, ...] = ()
 
     def table(self) -> Table:
         """Return the comparisons as a table."""
         compared = labelled(self.suites, self.overall)
         limits = remarks((name, comparison.difference.remarks) for name, comparison in compared)
-        notes = (*_letters(self.names), *limits, *(f"Skipped: {reason}." for reason in self.skipped))
+        notes = (
+            *_letters(self.names),
+            *limits,
+            *self.shared_words,
+            *(f"Skipped: {reason}." for reason in self.skipped),
+        )
         rows = tuple(_row(name, comparison) for name, comparison in compared)
         return Table(TITLE, COLUMNS[2:], rows, notes=notes, warnings=tuple(self.warnings), narrow=NARROW)
 
@@ -130,6 +138,7 @@ def compare(
         skipped if judged else [*skipped, untested(rule, kind)],
         [*filter(None, [different([first, second])]), *warnings_of(first, second, kind)],
         unit,
+        remark(list(SharedWords().of_pairs(first, pairs))),
     )
 
 
@@ -392,10 +401,15 @@ def labelled(comparisons: Sequence[Comparison], overall: Comparison) -> list[tup
 
 def limits(compared: Sequence[tuple[PairOfRuns, str, Comparison]]) -> tuple[str, ...]:
     """Return the remarks on differences as sentences. Arguments: what is compared, and on which suites."""
-    several = len({(pair.a, pair.b) for pair, *_ in compared}) > 1
-    return remarks(
-        (f"{name} ({pair.a}, {pair.b})" if several else name, comparison.difference.remarks)
-        for pair, name, comparison in compared
+    pairs = {(pair.a, pair.b): pair for pair, *_ in compared}
+    words, several = SharedWords(), len(pairs) > 1
+    named = {key: ", ".join(key) if several else "" for key in pairs}
+    return (
+        *remarks(
+            (f"{name} ({models})" if (models := named[pair.a, pair.b]) else name, comparison.difference.remarks)
+            for pair, name, comparison in compared
+        ),
+        *remark([each for key, pair in pairs.items() for each in words.of_pairs(pair.first, pair.pairs, named[key])]),
     )
 
 

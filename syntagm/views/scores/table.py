@@ -14,6 +14,7 @@ from syntagm.runs.store import Run
 from syntagm.stats import interval
 from syntagm.views.options import Named, measures
 from syntagm.views.scores.numbers import accuracies, chance_of, chance_of_suite, scores
+from syntagm.views.scores.shared_words import of_runs, remark
 
 COLUMNS = ("suite", "measure", "model", "score", "low", "high", "n", "ties", "undefined", "chance")
 MEANING = {
@@ -51,6 +52,7 @@ def make_table(
     notes = (
         " ".join(interval.notes()),
         *limits,
+        *remark(of_runs(runs, "" if measure == "each" else measure)),
         count_ties(runs, "" if measure == "each" else measure),
         meaning,
         *not_asked(runs),

@@ -1,0 +1,112 @@
+"""Items that share words: what tables and pages say of intervals and tests that are for other items.
+
+Items with the same word, such as a lemma, may be more alike than others. An interval for other items is then too narrow for
+other words; `syntagm table clustered` has the interval for these.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+
+from syntagm.runs.several import named
+from syntagm.runs.store import Run
+from syntagm.stats import score
+from syntagm.stats.clustered import Alike, alike, evident
+from syntagm.suite import few_words, shared_words
+from syntagm.views.gaps.kept import over_gaps
+
+# So many suites are named in a remark.
+_NAMED = 3
+
+
+class SharedWords:
+    """The words that the items of suites share, which are read once for each suite."""
+
+    def __init__(self) -> None:
+        self._words: dict[tuple[str, str], pl.DataFrame] = {}
+
+    def of_run(self, run: Run, measure: str = "", model: str = "") -> Iterator[Alike]:
+        """Yield how alike the items of each suite are, by each measure.
+
+        Arguments:
+            measure: a rule of `stats.score`, or empty for all measures.
+            model: the name of the model, if there are several.
+        """
+        if "parquet" not in run.tables or over_gaps(run):
+            return
+        for suite in run.suites:
+            selected = suite.predictions_for(measure)
+            if not selected or not self._of(run, suite.name).width:
+                continue
+            results = run.results(suite.name)
+            verdicts = score.verdicts(results, {suite.name: selected}, measure) if measure else results
+            for rows in verdicts.partition_by("measure", maintain_order=True):
+                yield self.of_items(f"{suite.name} ({model})" if model else suite.name, run, suite.name, rows, "value")
+
+    def of_pairs(self, run: Run, pairs: pl.DataFrame, models: str = "") -> Iterator[Alike]:
+        """Yield how alike the differences of paired items are, for each suite (`stats.paired.pair`).
+
+        Arguments:
+            run: one of the two.
+            models: their names, if there are more.
+        """
+        differences = pairs.with_columns(difference=pl.col("value_b") - pl.col("value_a"))
+        for rows in differences.partition_by("suite", maintain_order=True):
+            suite = rows["suite"][0]
+            yield self.of_items(f"{suite} ({models})" if models else suite, run, suite, rows, "difference")
+
+    def of_items(self, name: str, run: Run, suite: str, values: pl.DataFrame, column: str) -> Alike:
+        """Return how alike items are.
+
+        Arguments:
+            name: what is estimated.
+            values: a table with the columns item and `column`.
+        """
+        words = self._of(run, suite)
+        if not words.width:
+            return alike(name, np.empty(0), {})
+        joined = values.select("item", column).join(words, on="item", maintain_order="left", how="left")
+        tags = {tag.removeprefix("tag "): joined[tag].fill_null("").to_list() for tag in words.columns[1:]}
+        return alike(name, joined[column].to_numpy(), tags, few_words(tags))
+
+    def _of(self, run: Run, suite: str) -> pl.DataFrame:
+        """Return the column item, and one for each tag by which the items share words; no column if they share none."""
+        record = run.suite(suite)
+        if (key := (suite, record.hash)) not in self._words:
+            sentences = run.sentences(suite) if "parquet" in run.tables else pl.DataFrame()
+            first = sentences.filter(pl.col("condition") == record.conditions[0]) if len(sentences) else sentences
+            rows = first.select("tags", "text").iter_rows() if len(first) else ()
+            shared = shared_words([(json.loads(tags), text) for tags, text in rows])
+            table = first.select("item").hstack([pl.Series(f"tag {name}", values) for name, values in shared.items()])
+            self._words[key] = table.unique("item", keep="first") if shared else pl.DataFrame()
+        return self._words[key]
+
+
+def of_runs(runs: Sequence[Run], measure: str = "") -> list[Alike]:
+    """Return how alike the items of each suite of each run are; see `SharedWords.of_run`."""
+    words = SharedWords()
+    return [each for model, run in named(runs) for each in words.of_run(run, measure, model if len(runs) > 1 else "")]
+
+
+def remark(found: Sequence[Alike]) -> tuple[str, ...]:
+    """Return a sentence about the items of a table that share words; none if nothing shows that they are alike.
+
+    >>> remark([Alike("agreement", "lemma", 4, 9.5, 0.001), Alike("islands", "lemma", 30, 1.1, 0.2)])[0][:66]
+    'Items share words: agreement (4 values of lemma, design effect 9.5'
+    """
+    told = {each.name: each for each in reversed(evident(found))}
+    if not told:
+        return ()
+    shown = list(reversed(told.values()))
+    named = ", ".join(
+        f"{each.name} ({each.count} values of {each.tag}, design effect "
+        f"{'unknown' if each.effect != each.effect else format(each.effect, '.1f')})"
+        for each in shown[:_NAMED]
+    )
+    more = f" and {len(shown) - _NAMED} more" if len(shown) > _NAMED else ""
+    return (
+        f"Items share words: {named}{more}. Intervals and tests for other items hold for these words, and are too narrow for "
+        f"others where the effect is above 1: `syntagm table clustered RUN by={shown[0].tag}`.",
+    )
