@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare the runs and print the tables; return the exit code."""
     from syntagm.stats import bootstrap
     from syntagm.stats.paired import PAIR_COLUMNS
-    from syntagm.views.comparison import compare
+    from syntagm.views.comparison import compare, intervals
 
     count = _count(options.flips)
     if options.rescore and not options.explain:
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
     with bootstrap.using(_resampling.given(options)):
         pairing = compare(*runs, rule)
         effects, notes = _effects(runs, options.measure) if options.effects else (None, ())
-        explained = [*_intervals(), *notes]
+        explained = [*intervals([*pairing.suites, pairing.overall]), *notes]
     if options.output:
         _refuse_proportions(pairing, options.measure)
     for sentence in (*pairing.warnings, *pairing.skipped):
@@ -325,13 +325,6 @@ def _discordant(pairing: "Pairing", runs: "tuple[Run, Run]", count: int | None) 
         ]
         table.add_row(*names, "↑" if value_b > value_a else "↓", *margins)
     return table
-
-
-def _intervals() -> "Sequence[str]":
-    """Return what intervals are for, which depends on --suites."""
-    from syntagm.stats import interval
-
-    return interval.notes()
 
 
 def _print_json(

@@ -98,7 +98,7 @@ class Alike:
     few: bool = False
 
 
-def alike(name: str, values: Numbers, tags: Mapping[str, Sequence[str]], few: str = "") -> Alike:
+def alike(name: str, values: Numbers, kind: Kind, tags: Mapping[str, Sequence[str]], few: str = "") -> Alike:
     """Compare the variance between the values of each tag with that of independent items.
 
     With independent items, the design effect is distributed about as chi-squared divided by its degrees of freedom.
@@ -106,19 +106,20 @@ def alike(name: str, values: Numbers, tags: Mapping[str, Sequence[str]], few: st
     Arguments:
         name: what is estimated from the items.
         values: one number for each item; nan is undefined. Shape (items,).
+        kind: the kind of the values.
         tags: tag -> its value for each item; items with "" are left out.
         few: a tag with too few values for the data to tell, which is taken if no other is clear.
 
     >>> lemmas = {"lemma": [lemma for lemma in "abcd" for _ in range(10)]}
-    >>> found = alike("s", np.repeat([1.0, 0.0, 1.0, 0.0], 10), lemmas)
+    >>> found = alike("s", np.repeat([1.0, 0.0, 1.0, 0.0], 10), Kind.VERDICT, lemmas)
     >>> found.count, round(found.effect, 2), found.p < 0.001  # 4/3 of the 10 items that always agree
     (4, 13.33, True)
     """
-    found = [_alike(name, values, tag, labels, len(tags), tag == few) for tag, labels in tags.items()]
+    found = [_alike(name, values, kind, tag, labels, len(tags), tag == few) for tag, labels in tags.items()]
     return min(found, key=lambda each: (each.p > LEVEL, not each.few, each.p), default=Alike(name, "", 0, nan, 1.0))
 
 
-def _alike(name: str, values: Numbers, tag: str, labels: Sequence[str], tags: int, few: bool) -> Alike:
+def _alike(name: str, values: Numbers, kind: Kind, tag: str, labels: Sequence[str], tags: int, few: bool) -> Alike:
     from scipy.special import chdtrc
 
     kept = np.isfinite(values) & (np.asarray(labels) != "")
@@ -130,7 +131,7 @@ def _alike(name: str, values: Numbers, tag: str, labels: Sequence[str], tags: in
     if not 1 < count < len(part) or len(part) - commonest < _EITHER:
         return unknown
     spread = cluster_intervals.spread_of_clusters((part - part.mean()) / len(part), {tag: codes})
-    independent = float(part.var(ddof=1)) / len(part)
+    independent = interval.spread_of_items(part, kind).variance
     if spread is None or not independent > 0:
         return unknown
     effect = spread.variance / independent

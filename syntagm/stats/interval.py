@@ -487,14 +487,42 @@ def means(values: NDArray[np.float64], axis: int) -> Numbers:
     return means
 
 
-def notes() -> tuple[str, str]:
-    """Describe the intervals of scores for the notes of a table: of one suite, and over several.
+# The beginning of the name of an interval in `Interval.method`, and what notes call it.
+_CALLED = {
+    "Wilson": "Wilson's score interval", "Tango": "Tango's", "t(": "Student's t", "normal": "the normal one",
+    "stratified": "the stratified score interval", "percentile": "percentiles of the bootstrap",
+}  # fmt: skip
 
-    >>> notes()[0]
-    "Intervals are 95%: on one suite Wilson's score interval, for other items of the kind."
+
+def notes(methods: Iterable[str]) -> tuple[str, ...]:
+    """Describe intervals for the notes of a table, from how they were computed: those of one suite, and over several.
+
+    Arguments:
+        methods: `Interval.method` or `Estimate.method` of each interval.
+
+    >>> notes(["Wilson; random: items", "t(27) and Hall; random: items; one of 28 items ..."])
+    ("Intervals are 95%: Wilson's score interval, for other items of the kind; Student's t and Hall's, for other items of the \
+kind.",)
+    >>> len(notes(["mean of 31 suites; Wilson with t(30); random: suites, items"]))
+    1
     """
-    one = "Intervals are 95%: on one suite Wilson's score interval, for other items of the kind."
+    alone, several = dict[str, None](), False
+    for method in methods:
+        parts = [part for part in method.split("; ") if not part.startswith("mean of ")]
+        random = next((part.removeprefix("random: ") for part in parts if part.startswith("random: ")), "")
+        of_suites = random.startswith("suites") or "; fixed: suites" in method
+        several = several or of_suites
+        called = next((name for start, name in _CALLED.items() if parts[0].startswith(start)), "")
+        if called and random and not of_suites:
+            hall = " and Hall's" if "Hall" in parts[0] else ""
+            alone[f"{called}{hall}, for other {random}{' of the kind' if random == 'items' else ''}"] = None
+    one = [f"Intervals are 95%: {'; '.join(alone)}."] if alone else []
+    return (*one, *([over_suites()] if several else []))
+
+
+def over_suites() -> str:
+    """Return what intervals over suites are for, which depends on whether suites are random."""
     if bootstrap.current().suites == "fixed":
-        return one, "Intervals over suites are for other items of the same suites (suites=fixed)."
+        return "Intervals over suites are for other items of the same suites (suites=fixed)."
     over = "Intervals over suites are for other suites and their items; --suites fixed: for these suites alone."
-    return one, f"{over} {result.unseen('suites')}"
+    return f"{over} {result.unseen('suites')}"

@@ -188,7 +188,7 @@ def make_table(
         "difference. p Holm: adjusted over the pairs of classes by Holm's method (family-wise error rate). n: the smallest "
         "number of defined items of a model; of a difference, the number of items defined under all models of both classes, "
         "which it is about.",
-        *interval.notes()[1:],
+        interval.over_suites(),
         *remarks((name, of_row.remarks) for name, of_row in found.items()),
         *(f"Skipped: {suite}, not in all runs with the same content." for suite in skipped),
     )

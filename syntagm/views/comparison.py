@@ -4,7 +4,7 @@ Two runs are compared on the suites that both contain with the same content. Not
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -50,12 +50,14 @@ SCHEMA: dict[str, Any] = {
 }  # fmt: skip
 TITLE = "Paired comparison"
 WIDTH = 420
-NOTES = (
+PAIRED = (
     "Scores and differences use the items that are defined under both models. The interval of the difference is paired: "
-    "use it to judge the difference, not the overlap of the intervals of the scores.",
+    "use it to judge the difference, not the overlap of the intervals of the scores."
+)
+TESTS = (
     f"{paired.TESTS} The p-values of suites are adjusted over the suites of a pair of models by the methods of Holm "
     "(family-wise error rate) and of Benjamini and Hochberg (false discovery rate). only A, only B: number of items whose "
-    "prediction holds under one model only.",
+    "prediction holds under one model only."
 )
 UNJUDGED = "and such values neither hold nor fail, so there are no counts and no test"
 
@@ -298,18 +300,21 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
         UsageError: there are fewer than two runs.
         RunError: two runs have no suite in common.
     """
-    found, skipped = pairs_of_runs(runs, measure, "comparison")
-    compared = [(pair, name, comparison) for pair in found for name, comparison in labelled(*_compared(pair))]
+    paired_runs, skipped = pairs_of_runs(runs, measure, "comparison")
+    compared = [(pair, name, comparison) for pair in paired_runs for name, comparison in labelled(*_compared(pair))]
     rows = [(pair.a, pair.b, *_row(name, comparison)) for pair, name, comparison in compared]
     warnings = [
         f"{pair.a} and {pair.b}: {reason}."
-        for pair in found
+        for pair in paired_runs
         for reason in warnings_of(pair.first, pair.second, pair.kind)
     ]
-    unjudged = {pair.kind for pair in found} - {Kind.VERDICT}
+    kinds_found = {pair.kind for pair in paired_runs}
+    unjudged = kinds_found - {Kind.VERDICT}
     kinds = " or ".join(sorted(kind.described for kind in unjudged))
     empty = [f"only A, only B and p are empty: the values of {measure} are {kinds}, {UNJUDGED}."] if unjudged else []
-    notes = (*letters(runs), *NOTES, *interval.notes(), *limits(compared), *empty, *skipped)
+    said = intervals(comparison for *_, comparison in compared)
+    tests = [TESTS] if Kind.VERDICT in kinds_found else []
+    notes = (*letters(runs), PAIRED, *tests, *said, *limits(compared), *empty, *skipped)
     narrow = NARROW if len(runs) == 2 else ("A", "B", *NARROW)
     return Table(TITLE, COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings), narrow=narrow)
 
@@ -377,6 +382,12 @@ def _point(row: Row) -> Row:
 
 
 _DIFFERENCE = ("difference", "low", "high")
+
+
+def intervals(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
+    """Describe the intervals of both scores and of the differences, as they were computed."""
+    sides = [side for found in comparisons for side in (found.a, found.b, found.difference)]
+    return interval.notes(side.method for side in sides if side)
 
 
 def letters(runs: Sequence[Run]) -> tuple[str, ...]:

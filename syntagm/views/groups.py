@@ -34,7 +34,7 @@ def make_table(runs: Sequence[Run], by: By = "", measure: Measure = "first", wid
         raise UsageError("by=", found, "one of " + ", ".join(tags(runs)) if tags(runs) else "suites with tags")
     limits = remarks((f"{row[1]} ({row[2]})", estimate.remarks) for row, estimate in scored)
     notes = (
-        f"Unweighted means over suites. {' '.join(interval.notes())}",
+        " ".join(["Unweighted means over suites.", *interval.notes(estimate.method for _, estimate in scored)]),
         *limits,
         count_ties(runs, measure),
         *not_asked(runs),

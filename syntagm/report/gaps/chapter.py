@@ -78,7 +78,7 @@ def _show_methods(chapter: Evidence) -> Variables:
     lists = _list_word_lists(chapter.columns)
     return {
         "eligible": join(map(_say_eligible, chapter.columns), "; "),
-        "over_suites": interval.notes()[1],
+        "over_suites": interval.over_suites(),
         "methods": sorted({_PARTICULAR.sub("", estimate.design) for estimate in shown}),
         "lists": lists,
         "several_lists": len(lists) > 1,

@@ -238,7 +238,7 @@ METHODS: Section[Evidence] = Section(
     "How the numbers were made",
     template="predictions/how.html",
     show=lambda chapter: {
-        "over_suites": interval.notes()[1],
+        "over_suites": interval.over_suites(),
         "figure_method": interval.OF_NUMBERS,
         "methods": scores.methods(chapter.overall),
     },

@@ -138,7 +138,7 @@ SUITE_BY_SUITE: Section[Evidence] = Section(
 
 
 def _show_methods(chapter: Evidence) -> Variables:
-    return {"over_suites": interval.notes()[1], "methods": scores.methods(chapter.all_lines)}
+    return {"over_suites": interval.over_suites(), "methods": scores.methods(chapter.all_lines)}
 
 
 METHODS: Section[Evidence] = Section(

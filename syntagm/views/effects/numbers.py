@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from syntagm.drawing.text import remarks
 from syntagm.errors import UsageError
 from syntagm.formula import Formula, Reference, parse
-from syntagm.result import Estimate, Group, unseen
+from syntagm.result import Estimate, Group, Kind, unseen
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import interval, matching
@@ -223,7 +223,7 @@ def _effect(
     found = interval.of_numbers(defined)
     estimate = found.estimate(group, mean, n, undefined=len(bits) - n)
     name = f"{group.suite}{f' ({group.model})' if group.model else ''}"
-    alike = words.of_items(name, run, group.suite, of.items.with_columns(bits=pl.Series(bits)), "bits")
+    alike = words.of_items(name, run, group.suite, of.items.with_columns(bits=pl.Series(bits)), "bits", Kind.BITS)
     return Effect(of.comparison, estimate, mean / deviation if deviation > tolerance else nan, alike)
 
 

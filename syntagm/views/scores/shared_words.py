@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import polars as pl
 
+from syntagm.result import Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import score
@@ -34,8 +35,6 @@ class SharedWords:
             measure: a rule of `stats.score`, or empty for all measures.
             model: the name of the model, if there are several.
         """
-        if "parquet" not in run.tables or over_gaps(run):
-            return
         for suite in run.suites:
             selected = suite.predictions_for(measure)
             if not selected or not self._of(run, suite.name).width:
@@ -43,7 +42,14 @@ class SharedWords:
             results = run.results(suite.name)
             verdicts = score.verdicts(results, {suite.name: selected}, measure) if measure else results
             for rows in verdicts.partition_by("measure", maintain_order=True):
-                yield self.of_items(f"{suite.name} ({model})" if model else suite.name, run, suite.name, rows, "value")
+                yield self.of_items(
+                    f"{suite.name} ({model})" if model else suite.name,
+                    run,
+                    suite.name,
+                    rows,
+                    "value",
+                    run.kind(measure or rows["measure"][0]),
+                )
 
     def of_pairs(self, run: Run, pairs: pl.DataFrame, models: str = "") -> Iterator[Alike]:
         """Yield how alike the differences of paired items are, for each suite (`stats.paired.pair`).
@@ -55,32 +61,36 @@ class SharedWords:
         differences = pairs.with_columns(difference=pl.col("value_b") - pl.col("value_a"))
         for rows in differences.partition_by("suite", maintain_order=True):
             suite = rows["suite"][0]
-            yield self.of_items(f"{suite} ({models})" if models else suite, run, suite, rows, "difference")
+            yield self.of_items(f"{suite} ({models})" if models else suite, run, suite, rows, "difference", Kind.NUMBER)
 
-    def of_items(self, name: str, run: Run, suite: str, values: pl.DataFrame, column: str) -> Alike:
+    def of_items(self, name: str, run: Run, suite: str, values: pl.DataFrame, column: str, kind: Kind) -> Alike:
         """Return how alike items are.
 
         Arguments:
             name: what is estimated.
-            values: a table with the columns item and `column`.
+            values: a table with the columns item and `column`, the numbers.
+            kind: the kind of the numbers.
         """
         words = self._of(run, suite)
         if not words.width:
-            return alike(name, np.empty(0), {})
+            return alike(name, np.empty(0), kind, {})
         joined = values.select("item", column).join(words, on="item", maintain_order="left", how="left")
         tags = {tag.removeprefix("tag "): joined[tag].fill_null("").to_list() for tag in words.columns[1:]}
-        return alike(name, joined[column].to_numpy(), tags, few_words(tags))
+        return alike(name, joined[column].to_numpy(), kind, tags, few_words(tags))
 
     def _of(self, run: Run, suite: str) -> pl.DataFrame:
         """Return the column item, and one for each tag by which the items share words; no column if they share none."""
         record = run.suite(suite)
         if (key := (suite, record.hash)) not in self._words:
-            sentences = run.sentences(suite) if "parquet" in run.tables else pl.DataFrame()
-            first = sentences.filter(pl.col("condition") == record.conditions[0]) if len(sentences) else sentences
-            rows = first.select("tags", "text").iter_rows() if len(first) else ()
-            shared = shared_words([(json.loads(tags), text) for tags, text in rows])
-            table = first.select("item").hstack([pl.Series(f"tag {name}", values) for name, values in shared.items()])
-            self._words[key] = table.unique("item", keep="first") if shared else pl.DataFrame()
+            self._words[key] = pl.DataFrame()
+            # The intervals of fill runs know contexts and lemmas.
+            sentences = run.sentences(suite) if "parquet" in run.tables and not over_gaps(run) else pl.DataFrame()
+            if len(sentences):
+                first = sentences.filter(pl.col("condition") == record.conditions[0])
+                rows = first.select("tags", "text").iter_rows()
+                if shared := shared_words([(json.loads(tags), text) for tags, text in rows]):
+                    columns = [pl.Series(f"tag {name}", values) for name, values in shared.items()]
+                    self._words[key] = first.select("item").hstack(columns).unique("item", keep="first")
         return self._words[key]
 
 

@@ -50,7 +50,7 @@ def make_table(
     meaning = MEANING.get(measure, f"Only suites with the prediction {measure} are shown.")
     limits = remarks((f"{row[0]} ({row[2]})", estimate.remarks) for row, estimate in found)
     notes = (
-        " ".join(interval.notes()),
+        " ".join(interval.notes(estimate.method for _, estimate in found)),
         *limits,
         *remark(of_runs(runs, "" if measure == "each" else measure)),
         count_ties(runs, "" if measure == "each" else measure),

@@ -173,7 +173,7 @@ def about(placed: Places, scale: Scale) -> Iterator[str]:
 
 def intervals(curves: Sequence[Curve]) -> Iterator[str]:
     """Yield notes on the intervals of curves and of the numbers computed from them."""
-    yield interval.notes()[1] + (
+    yield interval.over_suites() + (
         " Where several runs have one position, they are for other runs, too; elsewhere not for other training runs."
     )
     yield from _remarks(curves)
