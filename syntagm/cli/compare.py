@@ -274,7 +274,9 @@ def _limits(pairing: "Pairing") -> tuple[str, ...]:
     from syntagm.views.comparison import labelled
 
     compared = labelled(pairing.suites, pairing.overall)
-    return (*limits((name, comparison.difference) for name, comparison in compared), *pairing.shared_words)
+    numbers = [(name, comparison.difference) for name, comparison in compared]
+    margin = [("margin", pairing.overall.margin)] if pairing.overall.margin else []
+    return (*limits([*numbers, *margin]), *pairing.shared_words)
 
 
 def _effects_table(effects: "list[dict[str, Any]]") -> "Table":

@@ -263,10 +263,24 @@ def variances_of(samples: Iterable[Numbers]) -> list[float | None]:
     def variance(values: Numbers) -> float:
         deviations = values - np.add.reduce(values) / len(values)
         np.multiply(deviations, deviations, out=deviations)
-        return float(np.add.reduce(deviations) / (len(values) - 1))
+        return beyond_rounding(float(np.add.reduce(deviations) / (len(values) - 1)), values)
 
     with np.errstate(invalid="ignore"):  # infinite margins
         return [variance(values) if len(values) > 1 else None for values in samples]
+
+
+# Numbers that differ by less than this, relative to the largest, differ by rounding.
+ROUNDING = 1e-13
+
+
+def beyond_rounding(variance: float, values: Numbers) -> float:
+    """Return a variance of numbers; 0 if it is that of rounding.
+
+    >>> same = np.array([0.1 + 0.2, 0.3, 0.3])
+    >>> bool(same.var(ddof=1) > 0), beyond_rounding(float(same.var(ddof=1)), same)
+    (True, 0.0)
+    """
+    return 0.0 if sqrt(variance) <= ROUNDING * float(np.abs(values).max()) else variance
 
 
 def spread_of_items(values: Numbers, kind: Kind, units: str = "items") -> Spread:
@@ -296,7 +310,7 @@ def _of_verdicts(mean: float, n: int, units: str) -> Interval:
 def _sample_spread(values: Numbers, units: str = "items") -> Spread:
     n = len(values)
     with np.errstate(invalid="ignore"):  # infinite margins
-        return Spread(float(values.var(ddof=1)) / n, n - 1.0, ((units, n),))
+        return Spread(beyond_rounding(float(values.var(ddof=1)), values) / n, n - 1.0, ((units, n),))
 
 
 def skewness(values: Numbers, expected: float = 0.0) -> float:
@@ -502,12 +516,12 @@ def notes(methods: Iterable[str]) -> tuple[str, ...]:
 
     >>> notes(["Wilson; random: items", "t(27) and Hall; random: items; one of 28 items ..."])
     ("Intervals are 95%: Wilson's score interval, for other items of the kind; Student's t and Hall's, for other items of the \
-kind.",)
+kind.", "Intervals don't know kinds of items that are absent: ...")
     >>> len(notes(["mean of 31 suites; Wilson with t(30); random: suites, items"]))
     1
     """
-    alone, several = dict[str, None](), False
-    for method in methods:
+    listed, alone, several = list(methods), dict[str, None](), False
+    for method in listed:
         parts = [part for part in method.split("; ") if not part.startswith("mean of ")]
         random = next((part.removeprefix("random: ") for part in parts if part.startswith("random: ")), "")
         of_suites = random.startswith("suites") or "; fixed: suites" in method
@@ -517,7 +531,8 @@ kind.",)
             hall = " and Hall's" if "Hall" in parts[0] else ""
             alone[f"{called}{hall}, for other {random}{' of the kind' if random == 'items' else ''}"] = None
     one = [f"Intervals are 95%: {'; '.join(alone)}."] if alone else []
-    return (*one, *([over_suites()] if several else []))
+    items = [note for note in result.unseen_of(listed) if note == result.unseen("items")]
+    return (*one, *items, *([over_suites()] if several else []))
 
 
 def over_suites() -> str:

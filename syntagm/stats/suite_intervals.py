@@ -19,6 +19,7 @@ from syntagm.stats.interval import (
     Interval,
     Numbers,
     Spread,
+    beyond_rounding,
     critical,
     halls,
     influence,
@@ -203,7 +204,7 @@ def _spread(of: _Suites, suites: bootstrap.Suites) -> Spread:
         fixed = Spread(within, freedom, (("items", sum(sizes)),), "suites")
         if suites == "fixed":
             return fixed
-        between = float(np.var(of.means, ddof=1)) / count
+        between = beyond_rounding(float(np.var(of.means, ddof=1)), of.means) / count
     random = Spread(between, float(count - 1), (("suites", count), ("items", sum(sizes))))
     alone = replace(fixed, freedom=inf, units=random.units, fixed="")
     return alone if random.reach < alone.reach else random

@@ -15,6 +15,7 @@ from syntagm.report.predictions.articles import write_articles
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.record import RECORD
 from syntagm.report.section import Data, Drawing, Section, Variables
+from syntagm.result import unseen
 from syntagm.stats import interval
 from syntagm.views.scores import shared_words
 
@@ -239,7 +240,7 @@ METHODS: Section[Evidence] = Section(
     template="predictions/how.html",
     show=lambda chapter: {
         "over_suites": interval.over_suites(),
-        "figure_method": interval.OF_NUMBERS,
+        "figure_method": f"{interval.OF_NUMBERS}. {unseen('items')}",
         "methods": scores.methods(chapter.overall),
     },
 )

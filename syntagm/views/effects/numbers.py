@@ -17,6 +17,7 @@ from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import interval, matching
 from syntagm.stats.clustered import Alike
+from syntagm.stats.paired import difference
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.regions import regions, whole_sentences
 from syntagm.tasks.task import SuiteRecord
@@ -31,6 +32,10 @@ def _suites(runs: Sequence[Run]) -> list[str]:
 
 Suite = Annotated[str, Named("name of a suite; default: every suite", _suites)]
 Measure = Annotated[str, Named("name of a prediction, `first` (of each suite) or `each`", measures, ("first", "each"))]
+
+
+# A difference of fewer bits is that of rounding, far below any tolerance.
+_ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,10 +148,13 @@ def within(sentences: pl.DataFrame, reading: Reading, compared: Sequence[tuple[s
         return bits
 
     with np.errstate(invalid="ignore"):  # the difference of two infinite values is nan
-        return [
-            Differences(name, comparison, items.drop("number"), comparison.difference(value))
-            for name, comparison in compared
-        ]
+        bits = [comparison.difference(value) for _, comparison in compared]
+    # Sums of the same bits in another order differ by rounding.
+    exact = [np.where(np.abs(of_items) < _ROUNDING, 0.0, of_items) for of_items in bits]
+    return [
+        Differences(name, comparison, items.drop("number"), of_items)
+        for (name, comparison), of_items in zip(compared, exact, strict=True)
+    ]
 
 
 def _formulas(record: SuiteRecord, measure: str) -> dict[str, Formula]:
@@ -202,8 +210,7 @@ def between(first: Run, second: Run, suite: str, measure: str = "each") -> list[
         sides = [side.items.with_columns(pl.Series(name, side.bits)) for name, side in (("a", found), ("b", other))]
         both = matching.joined(sides[0], sides[1], on).with_columns(pl.col("a", "b").fill_null(nan))
         a, b = both["a"].to_numpy(), both["b"].to_numpy()
-        with np.errstate(invalid="ignore"):
-            defined = b - a
+        defined = difference(a, b)
         missing = np.isnan(defined)
         tolerance = max(first.tolerance_in_bits, second.tolerance_in_bits)
         group = Group(suite=suite, measure=found.measure)
