@@ -314,13 +314,15 @@ def public_tags(tags: Mapping[str, str]) -> dict[str, str]:
 
 # The least number of words that say something about other words, and of items with each that could mislead.
 _MANY = 10
+# Fewer values than this are levels of a factor, such as "who" and "what", if they aren't lemmas.
+_LEVELS = 4
 
 
 def shared_words(items: Sequence[tuple[Mapping[str, str], str]]) -> dict[str, list[str]]:
     """Find the tags by which items share words: the value of each item, by the name of the tag; "" is none.
 
-    Such a tag has at least two values, and fewer than items. It is `lemma`; or its values are words of the sentences, in
-    half of the items at least; or they are many. Other tags, such as `number`, are factors of the design.
+    Such a tag has fewer values than items. It is `lemma`; or it has at least four values which are words of the sentences
+    in half of the items, or at least ten. Other tags, such as `number`, are factors of the design.
 
     Arguments:
         items: the tags and a sentence of each item.
@@ -333,12 +335,13 @@ def shared_words(items: Sequence[tuple[Mapping[str, str], str]]) -> dict[str, li
     padded = [f" {text.lower()} " for _, text in items]
     for name in dict.fromkeys(name for of_item, _ in items for name in of_item):
         values = [of_item.get(name, "") for of_item, _ in items]
-        if not 2 <= (count := len({*values} - {""})) < sum(map(bool, values)):
+        count, tagged = len({*values} - {""}), sum(map(bool, values))
+        if not (2 if name == "lemma" else _LEVELS) <= count < tagged:
             continue
         # Of a short value, such as `m`, only the whole word counts; a longer one may have an ending.
         words = [f" {value.lower()}{' ' * (len(value) < 3)}" for value in values]
         said = sum(word in text for word, text in zip(words, padded, strict=True) if word.strip())
-        if name == "lemma" or count >= _MANY or 2 * said >= sum(map(bool, values)):
+        if name == "lemma" or count >= _MANY or 2 * said >= tagged:
             found[name] = values
     return found
 

@@ -1,6 +1,7 @@
 """Intervals and tests of means: published values, closed forms, and that interval and test never contradict."""
 
 from math import inf, isnan, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -539,3 +540,15 @@ def test_notes_say_what_intervals_of_bits_do_not_know() -> None:
     of_bits = interval.notes([of_numbers(np.arange(12.0)).method])
     assert of_bits == ("Intervals are 95%: Student's t, for other items of the kind.", unseen("items"))
     assert interval.notes([of_items(np.ones(12), Kind.VERDICT).method])[1:] == ()
+
+
+def test_the_largest_size_of_the_exact_test_stands_on_the_page() -> None:
+    # The exact binomial test of the discordant items alone, of 28 items, over all shares of discordant items.
+    counts = np.arange(29)
+    fewer = np.minimum(counts, counts[:, None] - counts)  # the fewer of k items, for each count in favour of one model
+    exact = 2 * stats.binom.cdf(fewer, counts[:, None], 0.5)
+    rejects = np.where(exact <= 0.05, stats.binom.pmf(counts, counts[:, None], 0.5), 0.0).sum(axis=1)
+    size = max(float(stats.binom.pmf(counts, 28, share) @ rejects) for share in np.linspace(0.01, 1, 100))
+    assert size == pytest.approx(0.0357, abs=1e-4)
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "statistics.md").read_text("utf-8")
+    assert f"at most .{size * 1000:03.0f} for 28 items" in page

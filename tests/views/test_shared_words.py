@@ -16,11 +16,12 @@ from syntagm.stats.clustered import Alike, alike, evident
 from syntagm.suite import few_words, shared_words
 from syntagm.views.scores.shared_words import remark
 
-# Under the toy model all items with "dog" hold, and none with "cat". Each is the half of 40 items, so half a unit from the
-# mean: leaving either out moves the mean by .5, which gives the variance (1 / 2) (.25 + .25) = .25. That of 40 independent
-# verdicts is .25 / 40. Under the other model, which knows the cats, too, the differences are 0 for dogs and 1 for
-# cats: numbers, whose variance is that of the sample, .25 / 39.
-EFFECT, OF_DIFFERENCES = (f"(2 values of noun, design effect {effect})" for effect in (40.0, 39.0))
+# Under the toy model all items with "dog" hold, and no others: .75 and three times .25 from the mean of 40 items. Leaving a
+# noun out moves the mean by a third of its deviation, which gives the variance (3 / 4) (.75**2 + 3 * .25**2) / 9 = .0625.
+# That of 40 independent verdicts is .25 * .75 / 40 = .0046875. Under the other model, which knows the cats, too, the
+# differences are 1 for cats and 0 for others: numbers, whose variance is that of the sample, .25 * .75 / 39.
+EFFECT, OF_DIFFERENCES = (f"(4 values of noun, design effect {effect})" for effect in (13.3, 13.0))
+NOUNS = ("dog", "cat", "bird", "cow")
 COMMAND = "`syntagm table clustered RUN by=noun`"
 OTHER = "the dog barks\nthe cat barks\nthe cat barks\n"
 
@@ -29,7 +30,7 @@ OTHER = "the dog barks\nthe cat barks\nthe cat barks\n"
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     folder = tmp_path_factory.mktemp("words")
     (folder / "other.txt").write_text(OTHER)
-    suite = agreement("dogs_and_cats", ("dog", "cat") * 20)
+    suite = agreement("dogs_and_cats", NOUNS * 10)
     return [
         toy_run(folder / name, suite, model=model) for name, model in (("A", "toy"), ("B", f"toy:{folder}/other.txt"))
     ]
@@ -57,7 +58,7 @@ def test_tables_of_scores_comparisons_and_effects_say_it_once(runs: list[Run]) -
         assert COMMAND in note, name
         assert (EFFECT if name == "each" else OF_DIFFERENCES) in note or name == "effects", name
     [clustered] = sg.table("clustered", runs[0], by="noun").to_frame().to_dicts()
-    assert clustered["design effect"] == pytest.approx(40)
+    assert clustered["design effect"] == pytest.approx(40 / 3)
 
 
 @pytest.mark.slow
@@ -112,14 +113,20 @@ def test_tags_that_name_words_and_tags_that_name_factors() -> None:
     for k in range(80):
         verb, number = verbs[k % 4], draw.choice(["sg", "pl"])
         said = {"try": "tries"}.get(verb, f"{verb}s")
-        tags = {"verb": verb, "number": number, "distance": str(k % 3), "row": str(k), "one": "x"}
-        items.append((tags, f"The dog {said} now."))
+        tags = {
+            "verb": verb,
+            "number": number,
+            "distance": str(k % 3),
+            "row": str(k),
+            "wh": ["who", "what", "how"][k % 3],
+        }
+        items.append((tags, f"The dog that {tags['wh']} {said} now."))
     assert list(found := shared_words(items)) == ["verb"]
     assert few_words(found) == "verb"
     assert few_words({"lemma": [str(k // 10) for k in range(100)], **found}) == ""  # ten lemmas, ten items each
 
 
 def test_check_tells_an_author() -> None:
-    [found] = [found for found in check([agreement(nouns=("dog", "cat") * 10)]) if found.code == "W213"]
-    assert "20 items have 2 values of the tag 'noun'" in found.message
-    assert "W213" not in {found.code for found in check([agreement(nouns=("dog", "cat") * 9)])}
+    [found] = [found for found in check([agreement(nouns=NOUNS * 10)]) if found.code == "W213"]
+    assert "40 items have 4 values of the tag 'noun'" in found.message
+    assert "W213" not in {found.code for found in check([agreement(nouns=NOUNS * 9)])}
