@@ -7,7 +7,7 @@ divided by that of independent items: n items contain as much information as n /
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite, nan
 
 import numpy as np
@@ -80,13 +80,11 @@ _EITHER = 5
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """How much more alike items with the same value of a tag are than others, by the tag for which this is clearest.
+    """How alike items with the same value of a tag are: the design effect, and p of independent items; nan and 1 if unknown.
 
     Arguments:
         name: what is estimated from the items, such as a suite.
-        tag, count: the tag, and the number of its values.
-        effect: the design effect; nan if no tag tells.
-        p: of independent items, adjusted by the number of tags; 1 if no tag tells.
+        tag, count: the tag for which this is clearest, and the number of its values.
         few: whether the values of the tag are too few for the data to tell.
     """
 
@@ -115,28 +113,23 @@ def alike(name: str, values: Numbers, kind: Kind, tags: Mapping[str, Sequence[st
     >>> found.count, round(found.effect, 2), found.p < 0.001  # 4/3 of the 10 items that always agree
     (4, 13.33, True)
     """
-    found = [_alike(name, values, kind, tag, labels, len(tags), tag == few) for tag, labels in tags.items()]
-    return min(found, key=lambda each: (each.p > LEVEL, not each.few, each.p), default=Alike(name, "", 0, nan, 1.0))
-
-
-def _alike(name: str, values: Numbers, kind: Kind, tag: str, labels: Sequence[str], tags: int, few: bool) -> Alike:
     from scipy.special import chdtrc
 
-    kept = np.isfinite(values) & (np.asarray(labels) != "")
-    part, codes = values[kept], np.unique(np.asarray(labels)[kept], return_inverse=True)[1]
-    count = int(codes.max(initial=-1)) + 1
-    unknown = Alike(name, tag, count, nan, 1.0, few and count > 1)
-    # Of three values, as of differences of verdicts, the rarest two tell.
-    commonest = max(np.unique(part, return_counts=True)[1], default=0)
-    if not 1 < count < len(part) or len(part) - commonest < _EITHER:
-        return unknown
-    spread = cluster_intervals.spread_of_clusters((part - part.mean()) / len(part), {tag: codes})
-    independent = interval.spread_of_items(part, kind).variance
-    if spread is None or not independent > 0:
-        return unknown
-    effect = spread.variance / independent
-    p = min(1.0, tags * float(chdtrc(spread.freedom, effect * spread.freedom)))
-    return replace(unknown, effect=effect, p=p)
+    found = []
+    for tag, labels in tags.items():
+        kept = np.isfinite(values) & (np.asarray(labels) != "")
+        part, codes = values[kept], np.unique(np.asarray(labels)[kept], return_inverse=True)[1]
+        count, effect, p = int(codes.max(initial=-1)) + 1, nan, 1.0
+        # Of three values, as of differences of verdicts, the rarest two tell.
+        commonest = max(np.unique(part, return_counts=True)[1], default=0)
+        if 1 < count < len(part) and len(part) - commonest >= _EITHER:
+            spread = cluster_intervals.spread_of_clusters((part - part.mean()) / len(part), {tag: codes})
+            if spread and (independent := interval.spread_of_items(part, kind).variance) > 0:
+                effect = spread.variance / independent
+                p = min(1.0, len(tags) * float(chdtrc(spread.freedom, effect * spread.freedom)))
+        found.append(Alike(name, tag, count, effect, p, tag == few and count > 1))
+    order = sorted(found, key=lambda each: (each.p > LEVEL, not each.few, each.p))
+    return next(iter(order), Alike(name, "", 0, nan, 1.0))
 
 
 def evident(found: Sequence[Alike]) -> list[Alike]:

@@ -501,11 +501,8 @@ def means(values: NDArray[np.float64], axis: int) -> Numbers:
     return means
 
 
-# The beginning of the name of an interval in `Interval.method`, and what notes call it.
-_CALLED = {
-    "Wilson": "Wilson's score interval", "Tango": "Tango's", "t(": "Student's t", "normal": "the normal one",
-    "stratified": "the stratified score interval", "percentile": "percentiles of the bootstrap",
-}  # fmt: skip
+# The beginning of the name of an interval of one suite in `Interval.method`, and what notes call it.
+_CALLED = {"Wilson": "Wilson's score interval", "Tango": "Tango's", "t(": "Student's t"}
 
 
 def notes(methods: Iterable[str]) -> tuple[str, ...]:
@@ -522,14 +519,13 @@ kind.", "Intervals don't know kinds of items that are absent: ...")
     """
     listed, alone, several = list(methods), dict[str, None](), False
     for method in listed:
-        parts = [part for part in method.split("; ") if not part.startswith("mean of ")]
-        random = next((part.removeprefix("random: ") for part in parts if part.startswith("random: ")), "")
-        of_suites = random.startswith("suites") or "; fixed: suites" in method
+        of_suites = "random: suites" in method or "fixed: suites" in method
         several = several or of_suites
-        called = next((name for start, name in _CALLED.items() if parts[0].startswith(start)), "")
+        name, _, random = method.partition("; random: ")
+        called = next((called for start, called in _CALLED.items() if name.startswith(start)), "")
         if called and random and not of_suites:
-            hall = " and Hall's" if "Hall" in parts[0] else ""
-            alone[f"{called}{hall}, for other {random}{' of the kind' if random == 'items' else ''}"] = None
+            hall, units = " and Hall's" if "Hall" in name else "", random.partition("; ")[0].removesuffix(", paired")
+            alone[f"{called}{hall}, for other {units}{' of the kind' if units == 'items' else ''}"] = None
     one = [f"Intervals are 95%: {'; '.join(alone)}."] if alone else []
     items = [note for note in result.unseen_of(listed) if note == result.unseen("items")]
     return (*one, *items, *([over_suites()] if several else []))

@@ -10,7 +10,7 @@ from syntagm.errors import UsageError
 from syntagm.result import Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
-from syntagm.stats import interval, paired, score
+from syntagm.stats import paired, score
 from syntagm.views.conventions.numbers import TOLERANCE, Source, all_results, choose, other_aggregates, wide
 from syntagm.views.conventions.table import HowCase, HowTokens, Names, Suite, Unigrams, describe
 
@@ -46,46 +46,43 @@ def make_table(
         renamed = rows.with_columns(pl.col("suite").replace_strict(shown))
         judged[model] = wide(renamed)
     names = [name for name in next(iter(judged.values())) if all(name in own for own in judged.values())]
-    methods: list[str] = []
-    found = [*_against_chance(judged, names, methods), *_against_each_other(judged, names, methods)]
-    notes = (MEANING, *other_aggregates(runs, suite), *describe(dict.fromkeys(names)), *interval.notes(methods))
+    found = [*_against_chance(judged, names), *_against_each_other(judged, names)]
+    notes = (MEANING, *other_aggregates(runs, suite), *describe(dict.fromkeys(names)))
     return Table("Claims by convention", COLUMNS, tuple(found), notes=notes)
 
 
 def _against_chance(
-    judged: Mapping[str, Mapping[str, pl.DataFrame]], names: Sequence[str], methods: list[str]
+    judged: Mapping[str, Mapping[str, pl.DataFrame]], names: Sequence[str]
 ) -> Iterator[tuple[Cell, ...]]:
     for model, own in judged.items():
-        signs = {name: _side(own[name], name, methods) for name in names}
+        signs = {name: _side(own[name], name) for name in names}
         yield from _claims(signs, f"{model} is above chance", f"{model} is below chance")
 
 
-def _side(rows: pl.DataFrame, name: str, methods: list[str]) -> int:
+def _side(rows: pl.DataFrame, name: str) -> int:
     predictions = {str(suite): (name,) for suite in rows["suite"].unique(maintain_order=True)}
     if len(predictions) > 1:
         [estimate] = score.score(rows, predictions, Kind.VERDICT, TOLERANCE, name)
     else:
         [estimate] = score.accuracy(rows, lambda _: Kind.VERDICT, TOLERANCE)
-    methods.append(estimate.method)
     return int(estimate.low > CHANCE) - int(estimate.high < CHANCE)
 
 
 def _against_each_other(
-    judged: Mapping[str, Mapping[str, pl.DataFrame]], names: Sequence[str], methods: list[str]
+    judged: Mapping[str, Mapping[str, pl.DataFrame]], names: Sequence[str]
 ) -> Iterator[tuple[Cell, ...]]:
     for a, b in combinations(judged, 2):
-        signs = {name: _difference(judged[a][name], judged[b][name], methods) for name in names}
+        signs = {name: _difference(judged[a][name], judged[b][name]) for name in names}
         yield from _claims(signs, f"{b} is better than {a}", f"{a} is better than {b}")
 
 
-def _difference(a: pl.DataFrame, b: pl.DataFrame, methods: list[str]) -> int:
+def _difference(a: pl.DataFrame, b: pl.DataFrame) -> int:
     """Return the sign of a significant difference b - a; 0 if there is none."""
     shared = set(a["suite"]) & set(b["suite"])
     chosen = [rows.filter(pl.col("suite").is_in(shared)) for rows in (a, b)]
     if not shared:
         raise UsageError("claims", "two runs without a suite in common", "runs of the same suites")
     comparison = paired.over_suites(paired.pair(*chosen), Kind.VERDICT, (TOLERANCE, TOLERANCE))
-    methods.append(comparison.difference.method)
     if not comparison.p <= 0.05:
         return 0
     return 1 if comparison.difference.value > 0 else -1

@@ -67,7 +67,7 @@ SUITES: Section[Evidence] = Section(
         "tag_name": chapter.tag_name,
         "meanings": words.explain_names(chapter.meanings),
         "table": tables.tabulate_suites(chapter),
-        "remarks": shared_words.remark(chapter.alike),
+        "remarks": shared_words.remark(shared_words.of_runs([column.run for column in chapter.columns])),
     },
 )
 

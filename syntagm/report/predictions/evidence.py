@@ -23,10 +23,8 @@ from syntagm.report.predictions.suites import SuiteOnPage, lay_out, read_sentenc
 from syntagm.runs.judging import ties_of
 from syntagm.runs.rejudged import whole
 from syntagm.runs.store import Run
-from syntagm.stats.clustered import Alike
 from syntagm.views import claims
 from syntagm.views.effects.numbers import Effect
-from syntagm.views.scores.shared_words import SharedWords
 
 # Pairs of all runs that a page judges by every convention; more take minutes.
 _PAIRS = 4_000
@@ -98,14 +96,6 @@ class Evidence(Chapter):
     def pairs(self) -> list[ModelPair]:
         """The comparisons of two models."""
         return model_pairs.compare(self.columns, self.subjects)
-
-    @cached_property
-    def alike(self) -> list[Alike]:
-        """How alike items that share words are, in each suite under each model."""
-        words, several = SharedWords(), len(self.columns) > 1
-        return [
-            alike for column in self.columns for alike in words.of_run(column.run, model=column.name if several else "")
-        ]
 
     @cached_property
     def claims(self) -> Table | None:

@@ -7,7 +7,6 @@ other words; `syntagm table clustered` has the interval for these.
 import json
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import polars as pl
 
 from syntagm.result import Kind
@@ -26,7 +25,7 @@ class SharedWords:
     """The words that the items of suites share, which are read once for each suite."""
 
     def __init__(self) -> None:
-        self._words: dict[tuple[str, str], pl.DataFrame] = {}
+        self._words: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
 
     def of_run(self, run: Run, measure: str = "", model: str = "") -> Iterator[Alike]:
         """Yield how alike the items of each suite are, by each measure.
@@ -37,19 +36,14 @@ class SharedWords:
         """
         for suite in run.suites:
             selected = suite.predictions_for(measure)
-            if not selected or not self._of(run, suite.name).width:
+            if not selected or not self._of(run, suite.name):
                 continue
             results = run.results(suite.name)
             verdicts = score.verdicts(results, {suite.name: selected}, measure) if measure else results
+            name = f"{suite.name} ({model})" if model else suite.name
             for rows in verdicts.partition_by("measure", maintain_order=True):
-                yield self.of_items(
-                    f"{suite.name} ({model})" if model else suite.name,
-                    run,
-                    suite.name,
-                    rows,
-                    "value",
-                    run.kind(measure or rows["measure"][0]),
-                )
+                kind = run.kind(measure or rows["measure"][0])
+                yield self.of_items(name, run, suite.name, rows, "value", kind)
 
     def of_pairs(self, run: Run, pairs: pl.DataFrame, models: str = "") -> Iterator[Alike]:
         """Yield how alike the differences of paired items are, for each suite (`stats.paired.pair`).
@@ -71,27 +65,19 @@ class SharedWords:
             values: a table with the columns item and `column`, the numbers.
             kind: the kind of the numbers.
         """
-        words = self._of(run, suite)
-        if not words.width:
-            return alike(name, np.empty(0), kind, {})
-        joined = values.select("item", column).join(words, on="item", maintain_order="left", how="left")
-        tags = {tag.removeprefix("tag "): joined[tag].fill_null("").to_list() for tag in words.columns[1:]}
-        return alike(name, joined[column].to_numpy(), kind, tags, few_words(tags))
+        items = values["item"].to_list()
+        tags = {tag: [of_item.get(item, "") for item in items] for tag, of_item in self._of(run, suite).items()}
+        return alike(name, values[column].to_numpy(), kind, tags, few_words(tags))
 
-    def _of(self, run: Run, suite: str) -> pl.DataFrame:
-        """Return the column item, and one for each tag by which the items share words; no column if they share none."""
+    def _of(self, run: Run, suite: str) -> dict[str, dict[str, str]]:
+        """Return the tags by which the items of a suite share words, each with its value for each item."""
         record = run.suite(suite)
-        if (key := (suite, record.hash)) not in self._words:
-            self._words[key] = pl.DataFrame()
-            # The intervals of fill runs know contexts and lemmas.
-            sentences = run.sentences(suite) if "parquet" in run.tables and not over_gaps(run) else pl.DataFrame()
-            if len(sentences):
-                first = sentences.filter(pl.col("condition") == record.conditions[0])
-                rows = first.select("tags", "text").iter_rows()
-                if shared := shared_words([(json.loads(tags), text) for tags, text in rows]):
-                    columns = [pl.Series(f"tag {name}", values) for name, values in shared.items()]
-                    self._words[key] = first.select("item").hstack(columns).unique("item", keep="first")
-        return self._words[key]
+        # The intervals of fill runs know contexts and lemmas.
+        if (key := (suite, record.hash)) not in self._words and "parquet" in run.tables and not over_gaps(run):
+            first = run.sentences(suite).filter(pl.col("condition") == next(iter(record.conditions), ""))
+            shared = shared_words([(json.loads(tags), text) for tags, text in first.select("tags", "text").iter_rows()])
+            self._words[key] = {tag: dict(zip(first["item"], values, strict=True)) for tag, values in shared.items()}
+        return self._words.get(key, {})
 
 
 def of_runs(runs: Sequence[Run], measure: str = "") -> list[Alike]:
