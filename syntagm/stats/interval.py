@@ -511,9 +511,8 @@ def notes(methods: Iterable[str]) -> tuple[str, ...]:
     Arguments:
         methods: `Interval.method` or `Estimate.method` of each interval.
 
-    >>> notes(["Wilson; random: items", "t(27) and Hall; random: items; one of 28 items ..."])
-    ("Intervals are 95%: Wilson's score interval, for other items of the kind; Student's t and Hall's, for other items of the \
-kind.", "Intervals don't know kinds of items that are absent: ...")
+    >>> notes(["Wilson; random: items", "t(27) and Hall; random: contexts; one of 28 contexts ..."])[0]
+    "Intervals are 95%: Wilson's score interval, for other items of the kind; Student's t and Hall's, for other contexts."
     >>> len(notes(["mean of 31 suites; Wilson with t(30); random: suites, items"]))
     1
     """
