@@ -511,21 +511,26 @@ def notes(methods: Iterable[str]) -> tuple[str, ...]:
     Arguments:
         methods: `Interval.method` or `Estimate.method` of each interval.
 
-    >>> notes(["Wilson; random: items", "t(27) and Hall; random: contexts; one of 28 contexts ..."])[0]
-    "Intervals are 95%: Wilson's score interval, for other items of the kind; Student's t and Hall's, for other contexts."
+    >>> notes(["Wilson; random: items", "t(9); random: items", "t(27) and Hall; random: items; one of 28 items ..."])[0]
+    "Intervals are 95%: Wilson's score interval, Student's t (where skewed also Hall's), for other items of the kind."
     >>> len(notes(["mean of 31 suites; Wilson with t(30); random: suites, items"]))
     1
     """
-    listed, alone, several = list(methods), dict[str, None](), False
+    listed, several = list(methods), False
+    alone: dict[str, dict[str, str]] = {}
     for method in listed:
         of_suites = "random: suites" in method or "fixed: suites" in method
         several = several or of_suites
         name, _, random = method.partition("; random: ")
         called = next((called for start, called in _CALLED.items() if name.startswith(start)), "")
         if called and random and not of_suites:
-            hall, units = " and Hall's" if "Hall" in name else "", random.partition("; ")[0].removesuffix(", paired")
-            alone[f"{called}{hall}, for other {units}{' of the kind' if units == 'items' else ''}"] = None
-    one = [f"Intervals are 95%: {'; '.join(alone)}."] if alone else []
+            of_units = alone.setdefault(random.partition("; ")[0].removesuffix(", paired"), {})
+            of_units[called] = " (where skewed also Hall's)" if "Hall" in name else of_units.get(called, "")
+    of_each = [
+        f"{', '.join(map(''.join, names.items()))}, for other {units}{' of the kind' if units == 'items' else ''}"
+        for units, names in alone.items()
+    ]
+    one = [f"Intervals are 95%: {'; '.join(of_each)}."] if alone else []
     items = [note for note in result.unseen_of(listed) if note == result.unseen("items")]
     return (*one, *items, *([over_suites()] if several else []))
 

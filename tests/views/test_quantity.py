@@ -171,8 +171,9 @@ def test_texts_are_places_without_a_line_and_a_reference_is_dashed() -> None:
 
 def test_the_notes_name_the_intervals_that_a_table_has(run: Run) -> None:
     [of_factors] = [note for note in sg.table("factors", run, by="place").notes if note.startswith("Intervals are 95%")]
-    wilson, student = "Wilson's score interval, for other items of the kind", "Student's t, for other items of the kind"
-    assert of_factors == f"Intervals are 95%: {wilson}; {student}."  # of the accuracy, and of the margin
+    wilson = "Wilson's score interval, for other items of the kind"
+    of_both = wilson.replace(",", ", Student's t,")  # of the accuracy, and of the margin
+    assert of_factors == f"Intervals are 95%: {of_both}."
     # One suite has this measure, so nothing is said of intervals over suites; two have the other one.
     of_scores = {measure: sg.table("scores", run, measure=measure).notes[0] for measure in ("verb", "full_sentence")}
     assert of_scores["verb"] == f"Intervals are 95%: {wilson}."
