@@ -346,7 +346,7 @@ def shared_words(items: Sequence[tuple[Mapping[str, str], str]]) -> dict[str, li
     return found
 
 
-def few_words(shared: Mapping[str, Sequence[str]]) -> str:
+def few_words(shared: Mapping[str, Iterable[str]]) -> str:
     """Return the tag by which many items have few words: fewer than ten, with ten items each; "" if there is none.
 
     It is `lemma`, or without it the tag with the most values, because other words may be few by design.

@@ -300,6 +300,8 @@ def show_runs(runs: Sequence[Run], page: Path | None) -> None:
                 rows.append((name, estimate))
     table.caption = caption(CAPTION, rows)
     console.print(table)
+    for line in remark(of_runs(runs, "first")) if len(runs[0].suites) == 1 else ():
+        console.print(plain(line))
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     # Runs of one command have the same suites.
     suites = [suite for suite in runs[0].suites if runs[0].task.conjoins]

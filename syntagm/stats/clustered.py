@@ -12,7 +12,7 @@ from math import isfinite, nan
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from syntagm.errors import UsageError
 from syntagm.result import Kind
@@ -96,7 +96,9 @@ class Alike:
     few: bool = False
 
 
-def alike(name: str, values: Numbers, kind: Kind, tags: Mapping[str, Sequence[str]], few: str = "") -> Alike:
+def alike(
+    name: str, values: Numbers, kind: Kind, tags: Mapping[str, Sequence[str] | NDArray[np.str_]], few: str = ""
+) -> Alike:
     """Compare the variance between the values of each tag with that of independent items.
 
     With independent items, the design effect is distributed about as chi-squared divided by its degrees of freedom.

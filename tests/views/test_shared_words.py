@@ -46,6 +46,7 @@ def test_a_table_of_scores_says_it_once(runs: list[Run]) -> None:
 def test_tables_of_scores_comparisons_and_effects_say_it_once(runs: list[Run]) -> None:
     tables = {
         "each": sg.table("scores", runs[0], measure="each"),
+        "groups": sg.table("groups", runs[0], by="circuit"),
         "effects": sg.table("effects", runs[0]),
         "comparison": sg.table("comparison", runs),
         "significance": sg.table("significance", runs),
@@ -56,15 +57,17 @@ def test_tables_of_scores_comparisons_and_effects_say_it_once(runs: list[Run]) -
         [note] = [note for note in table.notes if "share words" in note]
         assert "dogs_and_cats" in note, name
         assert COMMAND in note, name
-        assert (EFFECT if name == "each" else OF_DIFFERENCES) in note or name == "effects", name
+        assert (EFFECT if name in ("each", "groups") else OF_DIFFERENCES) in note or name == "effects", name
     [clustered] = sg.table("clustered", runs[0], by="noun").to_frame().to_dicts()
     assert clustered["design effect"] == pytest.approx(40 / 3)
 
 
 @pytest.mark.slow
 def test_the_terminal_and_the_page_say_it(runs: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from syntagm.cli._screen import show_run
+    from syntagm.cli._screen import show_run, show_runs
 
+    show_runs(runs, None)
+    assert f"dogs_and_cats (toy:12-sentences) {EFFECT}" in capsys.readouterr().out
     show_run(runs[0], None)
     assert main(["compare", str(runs[0].folder), str(runs[1].folder)]) == 0
     said = capsys.readouterr().out

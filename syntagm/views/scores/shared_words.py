@@ -7,7 +7,9 @@ other words; `syntagm table clustered` has the interval for these.
 import json
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from syntagm.result import Kind
 from syntagm.runs.several import named
@@ -25,7 +27,7 @@ class SharedWords:
     """The words that the items of suites share, which are read once for each suite."""
 
     def __init__(self) -> None:
-        self._words: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
+        self._words: dict[tuple[str, str], tuple[pl.Series, dict[str, NDArray[np.str_]]]] = {}
 
     def of_run(self, run: Run, measure: str = "", model: str = "") -> Iterator[Alike]:
         """Yield how alike the items of each suite are, by each measure.
@@ -36,7 +38,7 @@ class SharedWords:
         """
         for suite in run.suites:
             selected = suite.predictions_for(measure)
-            if not selected or not self._of(run, suite.name):
+            if not selected or not self._of(run, suite.name)[1]:
                 continue
             results = run.results(suite.name)
             verdicts = score.verdicts(results, {suite.name: selected}, measure) if measure else results
@@ -65,19 +67,23 @@ class SharedWords:
             values: a table with the columns item and `column`, the numbers.
             kind: the kind of the numbers.
         """
-        items = values["item"].to_list()
-        tags = {tag: [of_item.get(item, "") for item in items] for tag, of_item in self._of(run, suite).items()}
+        items, tags = self._of(run, suite)
+        if tags and not values["item"].equals(items):
+            # Usually all models have the same items in the same order.
+            places = {item: place for place, item in enumerate(items)}
+            chosen = np.array([places.get(item, -1) for item in values["item"]], np.intp)
+            tags = {tag: np.append(labels, "")[chosen] for tag, labels in tags.items()}
         return alike(name, values[column].to_numpy(), kind, tags, few_words(tags))
 
-    def _of(self, run: Run, suite: str) -> dict[str, dict[str, str]]:
-        """Return the tags by which the items of a suite share words, each with its value for each item."""
+    def _of(self, run: Run, suite: str) -> tuple[pl.Series, dict[str, NDArray[np.str_]]]:
+        """Return the items of a suite, and the tags by which they share words, each with its value for each item."""
         record = run.suite(suite)
         # The intervals of fill runs know contexts and lemmas.
         if (key := (suite, record.hash)) not in self._words and "parquet" in run.tables and not over_gaps(run):
             first = run.sentences(suite).filter(pl.col("condition") == next(iter(record.conditions), ""))
             shared = shared_words([(json.loads(tags), text) for tags, text in first.select("tags", "text").iter_rows()])
-            self._words[key] = {tag: dict(zip(first["item"], values, strict=True)) for tag, values in shared.items()}
-        return self._words.get(key, {})
+            self._words[key] = first["item"], {tag: np.array(values) for tag, values in shared.items()}
+        return self._words.get(key, (pl.Series(), {}))
 
 
 def of_runs(runs: Sequence[Run], measure: str = "") -> list[Alike]:
