@@ -322,7 +322,7 @@ def shared_words(items: Sequence[tuple[Mapping[str, str], str]]) -> dict[str, li
     """Find the tags by which items share words: the value of each item, by the name of the tag; "" is none.
 
     Such a tag has fewer values than items. It is `lemma`; or it has at least four values which are words of the sentences
-    in half of the items, or at least ten. Other tags, such as `number`, are factors of the design.
+    in half of the items, or at least ten. Other tags, such as `number` and a template's `np(subject)`, are of the design.
 
     Arguments:
         items: the tags and a sentence of each item.
@@ -336,7 +336,7 @@ def shared_words(items: Sequence[tuple[Mapping[str, str], str]]) -> dict[str, li
     for name in dict.fromkeys(name for of_item, _ in items for name in of_item):
         values = [of_item.get(name, "") for of_item, _ in items]
         count, tagged = len({*values} - {""}), sum(map(bool, values))
-        if not (2 if name == "lemma" else _LEVELS) <= count < tagged:
+        if "(" in name or not (2 if name == "lemma" else _LEVELS) <= count < tagged:
             continue
         # Of a short value, such as `m`, only the whole word counts; a longer one may have an ending.
         words = [f" {value.lower()}{' ' * (len(value) < 3)}" for value in values]
