@@ -122,7 +122,7 @@ def test_tags_that_name_words_and_tags_that_name_factors() -> None:
             "distance": str(k % 3),
             "row": str(k),
             "wh": ["who", "what", "how"][k % 3],
-            "np(x)": "The dog that now".split()[k % 4],
+            "np(x)": ["The", "dog", "that", "now"][k % 4],
         }
         items.append((tags, f"The dog that {tags['wh']} {said} now."))
     assert list(found := shared_words(items)) == ["verb"]
