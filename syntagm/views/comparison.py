@@ -26,7 +26,7 @@ from syntagm.runs.judging import different
 from syntagm.runs.rejudged import unit as unit_of
 from syntagm.runs.several import different_content, listed, named
 from syntagm.runs.store import Run, run_of
-from syntagm.stats import interval, paired
+from syntagm.stats import in_words, paired
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison
@@ -387,7 +387,7 @@ _DIFFERENCE = ("difference", "low", "high")
 def intervals(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
     """Describe the intervals of both scores and of the differences, as they were computed."""
     sides = [side for found in comparisons for side in (found.a, found.b, found.difference)]
-    return interval.notes(side.method for side in sides if side)
+    return in_words.intervals(side.method for side in sides if side)
 
 
 def letters(runs: Sequence[Run]) -> tuple[str, ...]:

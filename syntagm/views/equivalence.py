@@ -12,7 +12,7 @@ from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
 from syntagm.settings import Reader
-from syntagm.stats import interval, paired
+from syntagm.stats import in_words, paired
 from syntagm.stats.adjust import holm
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison
@@ -61,7 +61,7 @@ def make_table(runs: Sequence[Run], bound: Bound = None, measure: Measure = "fir
         "interval, not adjusted. On a suite the test of equivalence is approximate: if the difference is exactly the bound, it "
         "finds equivalence in up to 8% of cases with fewer than 60 items, and in up to 6.5% with more. "
         "Over ten to thirty suites it is conservative: in 1% to 5.5%.",
-        interval.over_suites(),
+        in_words.over_suites(),
         *limits([(pair, name, comparison) for pair, name, comparison, _ in compared]),
         *skipped,
     )

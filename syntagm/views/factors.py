@@ -17,7 +17,7 @@ from syntagm.result import Kind
 from syntagm.runs.judging import ties_of
 from syntagm.runs.rejudged import units
 from syntagm.runs.store import Run
-from syntagm.stats import interval
+from syntagm.stats import in_words
 from syntagm.stats.bootstrap import FEW
 from syntagm.views.clustered import OneSuite
 from syntagm.views.options import Measure
@@ -45,7 +45,7 @@ def make_table(runs: Sequence[Run], by: Factor = "", suite: OneSuite = "", measu
     notes = (
         f"level, other: the values of {spoken_by(by)}. margin: the mean margin in {units(runs, measure)}, above 0 where the "
         "prediction holds; if several predictions count, the smallest of an item.",
-        *interval.notes(methods),
+        *in_words.intervals(methods),
         f"An interval from fewer than {FEW} items rests on few. Ties count as {ties_of(runs, measure, suite)}.",
     )
     return tabulated(f"Accuracy by {spoken_by(by)}", rows, notes, ("other", "chance"))

@@ -19,7 +19,7 @@ from syntagm.result import Group, Kind
 from syntagm.runs.judging import ties_of
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats import interval, suite_means
+from syntagm.stats import in_words, suite_means
 from syntagm.stats.paired import Comparison
 
 COLUMNS = (
@@ -130,7 +130,7 @@ def means(models: Sequence[tuple[pl.DataFrame, float, Mapping[str, str]]], tag: 
     notes = (
         "Unweighted means over the suites that have predictions by both methods; sd: standard deviation over these suites. "
         "The difference of the two, paired by item, is drawn by the figure methods.",
-        f"{' '.join(interval.notes(methods))} Ties count as {ties}; n does not include undefined items.",
+        f"{' '.join(in_words.intervals(methods))} Ties count as {ties}; n does not include undefined items.",
         *remarks(limits),
     )
     return Table("Accuracy by scoring method", COLUMNS, tuple(rows), notes=notes)

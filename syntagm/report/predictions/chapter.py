@@ -16,7 +16,7 @@ from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.record import RECORD
 from syntagm.report.section import Data, Drawing, Section, Variables
 from syntagm.result import unseen
-from syntagm.stats import interval
+from syntagm.stats import in_words, interval
 from syntagm.views.scores import shared_words
 
 
@@ -239,7 +239,7 @@ METHODS: Section[Evidence] = Section(
     "How the numbers were made",
     template="predictions/how.html",
     show=lambda chapter: {
-        "over_suites": interval.over_suites(),
+        "over_suites": in_words.over_suites(),
         "figure_method": f"{interval.OF_NUMBERS}. {unseen('items')}",
         "methods": scores.methods(chapter.overall),
     },

@@ -14,7 +14,7 @@ from syntagm.result import Estimate, Kind
 from syntagm.runs.rejudged import whole
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
-from syntagm.stats import interval, score
+from syntagm.stats import in_words, score
 from syntagm.views.conventions.numbers import (
     TOLERANCE,
     Chosen,
@@ -75,7 +75,7 @@ def make_table(
         "Accuracy by convention",
         COLUMNS,
         tuple(rows),
-        notes=(*notes, *other_aggregates(runs, suite), *describe(shown), *interval.notes(methods)),
+        notes=(*notes, *other_aggregates(runs, suite), *describe(shown), *in_words.intervals(methods)),
     )
 
 

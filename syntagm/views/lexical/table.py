@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from syntagm.drawing.table import Cell, Table, cells
 from syntagm.runs.judging import ties_of
 from syntagm.runs.store import Run
-from syntagm.stats import interval
+from syntagm.stats import in_words
 from syntagm.views.clustered import By
 from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, correlation_text, of_words
 from syntagm.views.options import Measure
@@ -34,7 +34,7 @@ def make_table(
     ]
     notes = (
         f"Frequency {tables[0].about}. An empty cell means that it is unknown. Ties count as {ties_of(runs, measure)}.",
-        *interval.notes(estimate.method for table in tables for estimate in table.accuracies.values()),
+        *in_words.intervals(estimate.method for table in tables for estimate in table.accuracies.values()),
         *_correlations(tables),
     )
     return Table(f"Accuracy by {by}", COLUMNS, tuple(rows), notes=notes)
