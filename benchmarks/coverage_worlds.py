@@ -17,13 +17,14 @@ of all kinds, and counts those in which interval and test disagree.
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import atanh, inf, isnan, nan, sqrt
 from pathlib import Path
 from time import process_time
 
 import numpy as np
 from scipy import stats
+from scipy.special import expit, logit
 
 from benchmarks import commit_and_machine
 from benchmarks.coverage_rows import ITEMS, Numbers
@@ -31,7 +32,9 @@ from syntagm.result import Kind
 from syntagm.stats import interval, judgements, model_classes, paired_intervals, suite_intervals
 from syntagm.stats.association import association
 from syntagm.stats.bootstrap import FEW, Resampling, using
+from syntagm.stats.clustered import alike, evident
 from syntagm.stats.interval import LEVEL, Interval, Spread
+from syntagm.suite import few_words
 
 PAGE = Path(__file__).with_suffix(".md")
 HEADER = (
@@ -190,12 +193,16 @@ def of_random_differences(draw: np.random.Generator, draws: int) -> Iterator[str
     def lognormal(count: int) -> Numbers:
         return 0.1 * (np.exp(draw.normal(0, 1, count)) - np.exp(0.5))
 
+    def one(count: int) -> Numbers:
+        return np.where(np.arange(count) == 0, draw.choice((-0.6, 0.6)), 0.0)
+
     worlds: dict[str, tuple[Callable[[int], Numbers], str]] = {
         "mild: normal, sd .1": (lambda count: draw.normal(0, 0.1, count), ""),
         "mild: normal, sd .2": (lambda count: draw.normal(0, 0.2, count), ""),
         "mild: uniform, +-.3": (lambda count: draw.uniform(-0.3, 0.3, count), ""),
         "10% of suites +.6, the others -.067": (rare, ABSENT),
         "lognormal, times .1": (lognormal, ABSENT),
+        "one suite +-.6, the others 0": (one, ABSENT),
     }
     for world, (drawn, said) in worlds.items():
         for count in (10, 20, 31, 67):
@@ -229,6 +236,7 @@ def of_random_scores(draw: np.random.Generator, draws: int) -> Iterator[str]:
             lambda count: np.where(draw.random(count) < 0.1, 0.3, 0.97), 0.1 * 0.3 + 0.9 * 0.97, ABSENT
         ),
         "10% of suites .9, the others .3": (lambda count: np.where(draw.random(count) < 0.1, 0.9, 0.3), 0.36, ABSENT),
+        "beta(.2, .02)": (lambda count: draw.beta(0.2, 0.02, count), 0.2 / 0.22, ABSENT),
         "1 - lognormal": (
             lambda count: 1 - np.minimum(0.05 * np.exp(draw.normal(0, 1.2, count)), 1),
             float(1 - np.minimum(0.05 * np.exp(tail), 1).mean()), ABSENT,
@@ -253,6 +261,11 @@ def of_bits(draw: np.random.Generator, draws: int) -> Iterator[str]:
         "exponential": (lambda n: draw.exponential(1, n) - 1, ""),
         "t with 3 degrees of freedom": (lambda n: draw.standard_t(3, n), ""),
         "lognormal": (lambda n: np.exp(draw.normal(0, 1, n)) - np.exp(0.5), ABSENT),
+        "lognormal, sd 1.5": (lambda n: np.exp(draw.normal(0, 1.5, n)) - np.exp(1.125), ABSENT),
+        "normal, 5% of items with sd 10": (
+            lambda n: draw.normal(0, 1, n) * np.where(draw.random(n) < 0.05, 10, 1),
+            ABSENT,
+        ),
         "normal, 5% of items 5 higher": (lambda n: draw.normal(0, 1, n) + 5 * (draw.random(n) < 0.05) - 0.25, ABSENT),
         "normal, 5% of items 10 higher": (lambda n: draw.normal(0, 1, n) + 10 * (draw.random(n) < 0.05) - 0.5, ABSENT),
     }
@@ -281,10 +294,64 @@ def of_mcnemar() -> Iterator[str]:
         few = f"only {n} items" if n < FEW else ""
         for world, at in (("any share of discordant items", 0), ("all items discordant", 1)):
             yield f"| McNemar | {world} | {n} items | {sizes[at]:.3f} | {sizes[at + 2]:.3f} |  |  |  | {few} |"
+        # With few discordant items, the test can hardly reject; where it can't, the remark says so.
+        of_five = stats.binom.pmf(counts, n, 0.05)
+        said = [bool(paired_intervals.of_difference([1.0] * k + [0.0] * (n - k), Kind.VERDICT).remarks) for k in counts]
+        size, remarked = float(of_five @ given), float(of_five @ said)
+        rates = f"{size:.3f} | {size:.3f} | {remarked:.3f} | {size:.3f}"
+        yield f"| McNemar | 5% of items discordant | {n} items | {rates} |  | {few} |"
 
 
 def _asymptotic(only_a: int, only_b: int, n: int) -> float:
     return float(2 * stats.norm.sf(abs(only_b - only_a) / sqrt(only_a + only_b))) if only_a != only_b else 1.0
+
+
+# Values of the tag, items with each, and the standard deviation of their log odds; 0: they are unrelated.
+SHARED = {
+    "mild: 20 words, unrelated": (20, 6, 0.0),
+    "mild: 56 words, unrelated": (56, 18, 0.0),
+    "4 words, unrelated": (4, 35, 0.0),
+    "4 words, sd 1": (4, 35, 1.0),
+    "7 words, sd .5": (7, 20, 0.5),
+    "14 words, sd 1": (14, 2, 1.0),
+    "14 words, sd 1, ten items each": (14, 10, 1.0),
+    "20 words, sd 1": (20, 6, 1.0),
+    "56 words, sd .5": (56, 18, 0.5),
+}
+
+
+def of_shared_words(draw: np.random.Generator, draws: int) -> Iterator[str]:
+    """Scores and differences of items that share words, whose intervals and tests are for other items."""
+    far = np.random.default_rng(0).normal(0, 1, 1_000_000)
+    for world, (count, items, sd) in SHARED.items():
+        tags = {"lemma": [str(k) for k in range(count) for _ in range(items)]}
+        few, n, said = few_words(tags), count * items, f"only {count} words" if few_words(tags) else ""
+        for middle in (0.5, 0.9):
+            truth = float(expit(logit(middle) + sd * far).mean())
+            found = []
+            for _ in range(draws):
+                p = expit(logit(middle) + draw.normal(0, sd, count)) if sd else np.full(count, middle)
+                values = (draw.random((count, items)) < p[:, None]).astype(float).ravel()
+                remarks = tuple(each.tag for each in evident([alike("", values, Kind.VERDICT, tags, few)]))
+                now = replace(interval.of_items(values, Kind.VERDICT), remarks=remarks)
+                found.append(judged(truth, now, now))
+            yield line("score, items share words", f"{world}, {middle} right", f"{n} items", found, said)
+        tested = []
+        for _ in range(draws):
+            # Of three items one is discordant; words differ in which model it favours.
+            to_b = np.repeat(expit(draw.normal(0, sd, count)) if sd else np.full(count, 0.5), items)
+            values = np.where(draw.random(n) < 1 / 3, np.where(draw.random(n) < to_b, 1.0, -1.0), 0.0)
+            wrong = paired_intervals.of_difference(values, Kind.VERDICT).p <= LEVEL
+            remarks = tuple(each.tag for each in evident([alike("", values, Kind.NUMBER, tags, few)]))
+            tested.append(Drawn(wrong, wrong, remarks))
+        yield line("difference, items share words", world, f"{n} items", tested, said)
+    found = []
+    tags = {"lemma": [str(k) for k in range(20) for _ in range(6)]}
+    for _ in range(draws // 4):
+        right = draw.uniform(0.5, 0.98, 31)
+        suites = [alike("", (draw.random(120) < p).astype(float), Kind.VERDICT, tags) for p in right]
+        found.append(Drawn(False, False, tuple(each.tag for each in evident(suites))))
+    yield line("table of scores, items share words", "mild: 20 words, unrelated", "31 suites of 120", found)
 
 
 def of_classes(draw: np.random.Generator, draws: int) -> Iterator[str]:
@@ -389,6 +456,7 @@ def study(draws: int) -> Iterator[str]:
     yield from of_mcnemar()
     yield from of_classes(np.random.default_rng(5), draws // 2)
     yield from of_correlations(np.random.default_rng(6), draws)
+    yield from of_shared_words(np.random.default_rng(8), draws // 2)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from html import escape
@@ -231,6 +232,22 @@ def unseen(units: str) -> str:
     # (1 - .26)**10 = .05, and (1 - .095)**30 = .05.
     absent = f"a kind that makes up a quarter of all {units} may be missing from 10, a tenth from 30"
     return f"Intervals don't know kinds of {units} that are absent: {absent}."
+
+
+# A method of a mean without bounds, such as bits, over items.
+_NUMBERS_OF_ITEMS = re.compile(r"(^|; )(t\(|normal)[^;]*; random: items")
+
+
+def unseen_of(methods: Iterable[str]) -> tuple[str, ...]:
+    """Return what intervals with these methods don't know: kinds of suites that are absent; of bits, also kinds of items.
+
+    >>> [note[:38] for note in unseen_of(["t(9) and Hall; random: items", "Wilson; random: items"])]
+    ["Intervals don't know kinds of items th"]
+    """
+    listed = list(methods)
+    suites = any("random: suites" in method for method in listed)
+    items = any(_NUMBERS_OF_ITEMS.search(method) for method in listed)
+    return tuple(unseen(units) for units, found in (("suites", suites), ("items", items)) if found)
 
 
 def signless(number: float, form: str) -> str:

@@ -6,7 +6,7 @@ and tokens are aligned with regions by comparing positions.
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from random import Random
@@ -310,3 +310,54 @@ def public_tags(tags: Mapping[str, str]) -> dict[str, str]:
     {'circuit': 'Agreement'}
     """
     return {key: value for key, value in tags.items() if not key.startswith("json:")}
+
+
+# The least number of words that say something about other words, and of items with each that could mislead.
+_MANY = 10
+# Fewer values than this are levels of a factor, such as "who" and "what", if they aren't lemmas.
+_LEVELS = 4
+
+
+def shared_words(items: Sequence[tuple[Mapping[str, str], str]]) -> dict[str, list[str]]:
+    """Find the tags by which items share words: the value of each item, by the name of the tag; "" is none.
+
+    Such a tag has fewer values than items. It is `lemma`; or it has at least four values which are words of the sentences
+    in half of the items, or at least ten. Other tags, such as `number` and a template's `np(subject)`, are of the design.
+
+    Arguments:
+        items: the tags and a sentence of each item.
+
+    >>> verbs = [({"lemma": verb, "number": "sg"}, f"The dog {verb}s.") for verb in ("bark", "run", "bark")]
+    >>> shared_words(verbs)
+    {'lemma': ['bark', 'run', 'bark']}
+    """
+    found = {}
+    padded = [f" {text.lower()} " for _, text in items]
+    for name in dict.fromkeys(name for of_item, _ in items for name in of_item):
+        values = [of_item.get(name, "") for of_item, _ in items]
+        count, tagged = len({*values} - {""}), sum(map(bool, values))
+        if "(" in name or not (2 if name == "lemma" else _LEVELS) <= count < tagged:
+            continue
+        # Of a short value, such as `m`, only the whole word counts; a longer one may have an ending.
+        words = [f" {value.lower()}{' ' * (len(value) < 3)}" for value in values]
+        said = sum(word in text for word, text in zip(words, padded, strict=True) if word.strip())
+        if name == "lemma" or count >= _MANY or 2 * said >= tagged:
+            found[name] = values
+    return found
+
+
+def few_words(shared: Mapping[str, Iterable[str]]) -> str:
+    """Return the tag by which many items have few words: fewer than ten, with ten items each; "" if there is none.
+
+    It is `lemma`, or without it the tag with the most values, because other words may be few by design.
+
+    Arguments:
+        shared: as `shared_words` returns it.
+
+    >>> few_words({"lemma": ["bark", "run"] * 10}), few_words({"lemma": ["bark", "run"] * 9}), few_words({})
+    ('lemma', '', '')
+    """
+    counts = {name: len({*values} - {""}) for name, values in shared.items()}
+    name = "lemma" if "lemma" in counts else max(counts, key=counts.__getitem__, default="")
+    many = name and counts[name] < _MANY and sum(map(bool, shared[name])) >= _MANY * counts[name]
+    return name if many else ""

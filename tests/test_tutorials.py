@@ -88,6 +88,22 @@ def test_tutorial(
                 file.write_text(right)
 
 
+@pytest.mark.slow
+def test_the_table_of_the_page_about_planning_is_what_its_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, table, _ = re.split(
+        r"((?:^\|.*\n)+)", (ROOT / "docs/guide/plan.md").read_text("utf-8"), maxsplit=1, flags=re.M
+    )
+    run, power = re.findall(r"^    syntagm (.*)$", before, re.MULTILINE)
+    main([*shlex.split(run), "--no-report", "--quiet"])
+    capsys.readouterr()
+    main(shlex.split(power))
+    printed = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert holds(table.splitlines(), printed), "\n".join(printed)
+
+
 def test_a_page_that_is_wrong_is_found() -> None:
     assert holds(["a", "...", "score 0.750"], ["a", "b", "c", "score 0.751"])
     assert not holds(["a", "...", "score 0.750"], ["a", "b", "score 0.850"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from syntagm.check._spot import STOP, Spot, references, rule, sentences
 from syntagm.check.alike import unlike
-from syntagm.suite import Item, Suite
+from syntagm.suite import Item, Suite, few_words, shared_words
 
 
 @rule("E207")
@@ -155,3 +155,13 @@ def left_out(suite: Suite) -> Iterator[Spot]:
     )
     for name, count in marked.items():
         yield Spot(found=f"{count} of {len(suite.items)}, by the tag {name!r}")
+
+
+@rule("W213")
+def few_words_shared(suite: Suite) -> Iterator[Spot]:
+    """many items share few words, so that they may say little about other words.
+    Use more words, or report intervals for other words: table clustered RUN by=TAG."""
+    first = [(item.tags, next(iter(item.sentences.values())).text) for item in suite.items if item.sentences]
+    if tag := few_words(shared := shared_words(first)):
+        count = len({*shared[tag]} - {""})
+        yield Spot(found=f"{len(suite.items)} items have {count} values of the tag {tag!r}")

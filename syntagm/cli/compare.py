@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare the runs and print the tables; return the exit code."""
     from syntagm.stats import bootstrap
     from syntagm.stats.paired import PAIR_COLUMNS
-    from syntagm.views.comparison import compare
+    from syntagm.views.comparison import compare, intervals
 
     count = _count(options.flips)
     if options.rescore and not options.explain:
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
     with bootstrap.using(_resampling.given(options)):
         pairing = compare(*runs, rule)
         effects, notes = _effects(runs, options.measure) if options.effects else (None, ())
-        explained = [*_intervals(), *notes]
+        explained = [*intervals([*pairing.suites, pairing.overall]), *notes]
     if options.output:
         _refuse_proportions(pairing, options.measure)
     for sentence in (*pairing.warnings, *pairing.skipped):
@@ -271,7 +271,10 @@ def _limits(pairing: "Pairing") -> tuple[str, ...]:
     from syntagm.drawing.text import limits
     from syntagm.views.comparison import labelled
 
-    return limits((name, comparison.difference) for name, comparison in labelled(pairing.suites, pairing.overall))
+    compared = labelled(pairing.suites, pairing.overall)
+    numbers = [(name, comparison.difference) for name, comparison in compared]
+    margin = [("margin", pairing.overall.margin)] if pairing.overall.margin else []
+    return (*limits([*numbers, *margin]), *pairing.shared_words)
 
 
 def _effects_table(effects: "list[dict[str, Any]]") -> "Table":
@@ -324,13 +327,6 @@ def _discordant(pairing: "Pairing", runs: "tuple[Run, Run]", count: int | None) 
     return table
 
 
-def _intervals() -> "Sequence[str]":
-    """Return what intervals are for, which depends on --suites."""
-    from syntagm.stats import interval
-
-    return interval.notes()
-
-
 def _print_json(
     pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, effects: "list[dict[str, Any]] | None", notes: "Sequence[str]",
     explanation: "Product | None",
@@ -353,7 +349,7 @@ def _print_json(
         "flips": pairing.discordant.to_dicts(),
         **({} if explanation is None else {"explanation": explanation.to_frame().to_dicts()}),
         "warnings": pairing.warnings,
-        "notes": list(notes),
+        "notes": [*notes, *pairing.shared_words],
         "left_out": pairing.skipped,
     }
     print(json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False), file=_streams.data())

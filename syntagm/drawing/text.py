@@ -7,7 +7,7 @@ from math import isnan
 from typing import TypeVar
 
 from syntagm.display import shown
-from syntagm.result import Estimate, unseen
+from syntagm.result import Estimate, unseen_of
 
 T = TypeVar("T")
 # A table or a figure names so many numbers for a remark, and has so many remarks; of the others it gives the number.
@@ -131,13 +131,13 @@ def remarks_on(estimates: Iterable[Estimate]) -> tuple[str, ...]:
 
 
 def limits(named: Iterable[tuple[str, Estimate]]) -> tuple[str, ...]:
-    """Return what limits estimates as sentences: the remarks on them, and what intervals for other suites don't know.
+    """Return what limits estimates as sentences: the remarks on them, and what intervals for other units don't know.
 
     Arguments:
         named: the name and the estimate of each number.
     """
     numbers = list(named)
-    general = [unseen("suites")] if any("random: suites" in estimate.method for _, estimate in numbers) else []
+    general = unseen_of(estimate.method for _, estimate in numbers)
     return (*remarks((name, estimate.remarks) for name, estimate in numbers), *general)
 
 

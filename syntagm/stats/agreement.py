@@ -137,7 +137,7 @@ class Reliability:
     """The reliability of numbers of items by split halves of people.
 
     Arguments:
-        value: the reliability; nan if no split has one.
+        value: the reliability, from 0 to 1; nan if no split has one.
         low, high: its 95% interval, for other items and these people; nan if there are too few.
         splits: the number of splits that have one.
     """
@@ -221,19 +221,21 @@ def _mean_correlations(first: Numbers, second: Numbers) -> tuple[float, Numbers]
 def _stepped(correlation: float) -> float:
     """Return the reliability of all from the correlation of halves (Spearman 1910, Brown 1910).
 
-    >>> _stepped(0.5), _stepped(-1.0)
-    (0.6666666666666666, nan)
+    It is a share of variance: halves that agree less than by chance have 0.
+
+    >>> _stepped(0.5), _stepped(-0.67)
+    (0.6666666666666666, 0.0)
     """
-    return 2 * correlation / (1 + correlation) if correlation > -1 else nan
+    return 2 * correlation / (1 + correlation) if correlation > 0 else 0.0
 
 
 def ceiling(reliability: float) -> float:
     """Return the largest correlation that a perfect predictor of what people do can have with their numbers.
 
-    >>> ceiling(0.81), ceiling(-0.1)
+    >>> ceiling(0.81), ceiling(nan)
     (0.9, nan)
     """
-    return nan if isnan(reliability) or reliability < 0 else sqrt(min(reliability, 1.0))
+    return sqrt(reliability)
 
 
 def seed() -> int:

@@ -117,10 +117,10 @@ def method_of(kind: str, n: int, units: str) -> str:
     """Name the method of a correlation's interval, with a remark if there are few pairs.
 
     >>> method_of("Spearman", 5, "suites"), method_of("Pearson", 31, "suites")
-    ('Fisher (Bonett & Wright); random: suites; only 5 suites', 'Fisher and jackknife; random: suites')
+    ('Fisher (Bonett & Wright); random: suites; only 5 suites', 'Fisher and jackknife, conservative; random: suites')
     """
     few = f"; only {n} {units}" if n < FEW else ""
-    other = " (Bonett & Wright)" if kind == "Spearman" else " and jackknife" if n > EXACT else ""
+    other = " (Bonett & Wright)" if kind == "Spearman" else " and jackknife, conservative" if n > EXACT else ""
     return f"Fisher{other}; random: {units}{few}"
 
 

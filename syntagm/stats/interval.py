@@ -29,7 +29,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from syntagm import result
 from syntagm.result import Estimate, Group, Kind
-from syntagm.stats import bootstrap
 from syntagm.stats.bootstrap import FEW
 
 LEVEL = 0.05
@@ -263,10 +262,24 @@ def variances_of(samples: Iterable[Numbers]) -> list[float | None]:
     def variance(values: Numbers) -> float:
         deviations = values - np.add.reduce(values) / len(values)
         np.multiply(deviations, deviations, out=deviations)
-        return float(np.add.reduce(deviations) / (len(values) - 1))
+        return beyond_rounding(float(np.add.reduce(deviations) / (len(values) - 1)), values)
 
     with np.errstate(invalid="ignore"):  # infinite margins
         return [variance(values) if len(values) > 1 else None for values in samples]
+
+
+# Numbers that differ by less than this, relative to the largest, differ by rounding.
+ROUNDING = 1e-13
+
+
+def beyond_rounding(variance: float, values: Numbers) -> float:
+    """Return a variance of numbers; 0 if it is that of rounding.
+
+    >>> same = np.array([0.1 + 0.2, 0.3, 0.3])
+    >>> bool(same.var(ddof=1) > 0), beyond_rounding(float(same.var(ddof=1)), same)
+    (True, 0.0)
+    """
+    return 0.0 if sqrt(variance) <= ROUNDING * float(np.abs(values).max()) else variance
 
 
 def spread_of_items(values: Numbers, kind: Kind, units: str = "items") -> Spread:
@@ -296,7 +309,7 @@ def _of_verdicts(mean: float, n: int, units: str) -> Interval:
 def _sample_spread(values: Numbers, units: str = "items") -> Spread:
     n = len(values)
     with np.errstate(invalid="ignore"):  # infinite margins
-        return Spread(float(values.var(ddof=1)) / n, n - 1.0, ((units, n),))
+        return Spread(beyond_rounding(float(values.var(ddof=1)), values) / n, n - 1.0, ((units, n),))
 
 
 def skewness(values: Numbers, expected: float = 0.0) -> float:
@@ -485,16 +498,3 @@ def means(values: NDArray[np.float64], axis: int) -> Numbers:
     with np.errstate(invalid="ignore"):
         means: Numbers = np.where(defined, values, 0.0).sum(axis=axis) / defined.sum(axis=axis)
     return means
-
-
-def notes() -> tuple[str, str]:
-    """Describe the intervals of scores for the notes of a table: of one suite, and over several.
-
-    >>> notes()[0]
-    "Intervals are 95%: on one suite Wilson's score interval, for other items of the kind."
-    """
-    one = "Intervals are 95%: on one suite Wilson's score interval, for other items of the kind."
-    if bootstrap.current().suites == "fixed":
-        return one, "Intervals over suites are for other items of the same suites (suites=fixed)."
-    over = "Intervals over suites are for other suites and their items; --suites fixed: for these suites alone."
-    return one, f"{over} {result.unseen('suites')}"

@@ -20,7 +20,7 @@ from syntagm.errors import UsageError
 from syntagm.result import Estimate, Group, Kind
 from syntagm.stats import paired_intervals, suite_intervals
 from syntagm.stats.adjust import benjamini_hochberg, holm
-from syntagm.stats.interval import Interval, mean_of, means_of
+from syntagm.stats.interval import ROUNDING, Interval, mean_of, means_of
 from syntagm.stats.matching import OCCURRENCE, joined, numbered
 from syntagm.stats.score import over
 
@@ -178,7 +178,19 @@ def compare(pairs: pl.DataFrame, kind: Kind, tolerances: tuple[float, float]) ->
 
 def differences(pairs: pl.DataFrame) -> list[NDArray[np.float64]]:
     """Return the differences b - a of the items of each suite that are defined under both models."""
-    return [items.value_b - items.value_a for items in _defined_items(pairs) if len(items.value_a)]
+    return [difference(items.value_a, items.value_b) for items in _defined_items(pairs) if len(items.value_a)]
+
+
+def difference(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return b - a; 0 where they differ by rounding only, and nan for infinite numbers of the same sign.
+
+    >>> difference(np.array([0.3, 1.0]), np.array([0.1 + 0.2, 1.5])).tolist()
+    [0.0, 0.5]
+    """
+    with np.errstate(invalid="ignore"):
+        found = b - a
+        rounding = np.isfinite(found) & (np.abs(found) <= ROUNDING * np.maximum(np.abs(a), np.abs(b)))
+    return np.where(rounding, 0.0, found)
 
 
 def equivalence(pairs: pl.DataFrame, bound: float) -> tuple[list[float], float]:
@@ -187,7 +199,7 @@ def equivalence(pairs: pl.DataFrame, bound: float) -> tuple[list[float], float]:
     Returns:
         The p-values of the suites, and that over suites; nan where there is no test.
     """
-    suites = {items.suite: items.value_b - items.value_a for items in _defined_items(pairs)}
+    suites = {items.suite: difference(items.value_a, items.value_b) for items in _defined_items(pairs)}
     return [
         paired_intervals.equivalence(items, bound) for items in suites.values()
     ], suite_intervals.equivalence_over_suites(suites, bound)
@@ -243,11 +255,11 @@ def _comparison(
     group: Group, suites: Sequence[_Items], kind: Kind, tolerances: tuple[float, float], margins: bool
 ) -> Comparison:
     judged = kind is Kind.VERDICT
-    with np.errstate(invalid="ignore"):  # the difference of infinite margins of the same sign is nan
-        of_margins = {items.suite: items.margin_b - items.margin_a for items in suites} if judged and margins else None
+    with_margins = suites if judged and margins else ()
+    of_margins = {items.suite: difference(items.margin_a, items.margin_b) for items in with_margins}
     excluded = sum(items.excluded for items in suites)
     sides = [{items.suite: getattr(items, side) for items in suites} for side in ("value_a", "value_b")]
-    differences = {items.suite: items.value_b - items.value_a for items in suites}
+    differences = {items.suite: difference(items.value_a, items.value_b) for items in suites}
     a, b = (_estimate(group, side, excluded, suite_intervals.over_suites(side, kind)) for side in sides)
     found = suite_intervals.over_suites(differences, kind, difference=True)
     return Comparison(
@@ -257,7 +269,7 @@ def _comparison(
         b,
         (
             _estimate(group, of_margins, excluded, suite_intervals.over_suites(of_margins, Kind.BITS, True), ", paired")
-            if of_margins is not None
+            if judged and margins
             else None
         ),
         _verdicts(suites, tolerances) if judged else None,

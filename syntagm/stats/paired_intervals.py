@@ -14,6 +14,10 @@ from numpy.typing import ArrayLike
 from syntagm.result import Kind
 from syntagm.stats.interval import Interval, Spread, critical, of_numbers
 
+# Fewer discordant items can't give a p of at most .05: three in favour of one model have z = 3 / sqrt(3) = 1.73.
+_DECIDING = 4
+UNDECIDED = f"fewer than {_DECIDING} discordant items, with which the test can't reject"
+
 
 def of_difference(differences: ArrayLike, kind: Kind, units: str = "items") -> Interval:
     """Compute the interval of the mean of paired differences of the items of one suite, with the test of no difference.
@@ -36,7 +40,8 @@ def of_difference(differences: ArrayLike, kind: Kind, units: str = "items") -> I
         return Interval(nan, nan, f"no interval: fewer than two {units}")
     only_b, only_a, n = int((array > 0).sum()), int((array < 0).sum()), len(array)
     spread = Spread(nan, inf, (("items", n),))
-    return spread.interval(*tango(only_b, only_a, n), "Tango", mcnemar(only_a, only_b, n)).agreeing()
+    found = spread.interval(*tango(only_b, only_a, n), "Tango", mcnemar(only_a, only_b, n)).agreeing()
+    return found.remarked(UNDECIDED) if only_a + only_b < _DECIDING else found
 
 
 def mcnemar(only_a: int, only_b: int, n: int) -> float:

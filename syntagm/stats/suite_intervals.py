@@ -14,11 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from syntagm.result import Kind
 from syntagm.stats import bootstrap, stratified
+from syntagm.stats.bootstrap import FEW
 from syntagm.stats.cluster_intervals import combined, spread_of_clusters
 from syntagm.stats.interval import (
     Interval,
     Numbers,
     Spread,
+    beyond_rounding,
     critical,
     halls,
     influence,
@@ -79,10 +81,27 @@ def over_suites(values: Mapping[str, ArrayLike], kind: Kind, difference: bool = 
     proportion = kind.bounded and not difference
     if remarks := influence_of_one(found, list(arrays), suites.means, without, proportion):
         return found.remarked(*remarks)
+    if proportion and (remark := _mostly_at_an_end(suites.means)):
+        return found.remarked(remark)
     if "Hall" not in found.method:
         return found
     plain = _over_several(suites, kind, difference, corrected=False)
     return found.remarked(*skewed("suites", _evened(suites.means, proportion), mean_of(suites.means), found, plain))
+
+
+def _mostly_at_an_end(means: Numbers) -> str:
+    """Return a remark if nearly all of at least ten suites are right, or wrong, in all items; "" otherwise.
+
+    Then the spread is that of the few others, and a kind of suites like these may be absent.
+
+    >>> _mostly_at_an_end(np.array([1.0] * 9 + [0.75]))
+    'rests on 1 of 10 suites, as all items of the others are right'
+    """
+    right, wrong = int((means == 1).sum()), int((means == 0).sum())
+    others = len(means) - max(right, wrong)
+    if len(means) < FEW or not 0 < others < len(means) / 4:
+        return ""
+    return f"rests on {others} of {len(means)} suites, as all items of the others are {'right' if right > wrong else 'wrong'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +222,7 @@ def _spread(of: _Suites, suites: bootstrap.Suites) -> Spread:
         fixed = Spread(within, freedom, (("items", sum(sizes)),), "suites")
         if suites == "fixed":
             return fixed
-        between = float(np.var(of.means, ddof=1)) / count
+        between = beyond_rounding(float(np.var(of.means, ddof=1)), of.means) / count
     random = Spread(between, float(count - 1), (("suites", count), ("items", sum(sizes))))
     alone = replace(fixed, freedom=inf, units=random.units, fixed="")
     return alone if random.reach < alone.reach else random

@@ -76,7 +76,8 @@ def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
         "r, rho: Pearson's and Spearman's correlation of the model's margins with what people do with the items; low, high: 95% "
         "interval of r, for other items (Fisher's, or the jackknife's where it is wider).",
         f"reliability: mean correlation of two random halves of the people over {splits} splits, for all people by Spearman and "
-        "Brown's formula; reliability_low, reliability_high: its 95% interval for other items and these people (jackknife). "
+        "Brown's formula; reliability_low, reliability_high: its 95% interval for other items and these people (jackknife); "
+        "halves that agree less than by chance count as a reliability of 0. "
         "ceiling: its square root, the correlation of a perfect predictor. share: r divided by the ceiling.",
         "share has no interval: the uncertainty of r and that of the reliability add up in it.",
     )

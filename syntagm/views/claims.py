@@ -11,7 +11,7 @@ from syntagm.errors import UsageError
 from syntagm.result import Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
-from syntagm.stats import interval, paired, score
+from syntagm.stats import paired, score
 from syntagm.views.conventions.numbers import TOLERANCE, Source, all_results, choose, other_aggregates, wide
 from syntagm.views.conventions.table import HowCase, HowTokens, Names, Suite, Unigrams, describe
 
@@ -48,7 +48,7 @@ def make_table(
         judged[model] = wide(renamed)
     names = [name for name in next(iter(judged.values())) if all(name in own for own in judged.values())]
     found = [*_against_chance(judged, names), *_against_each_other(judged, names)]
-    notes = (MEANING, *other_aggregates(runs, suite), *describe(dict.fromkeys(names)), *interval.notes()[:1])
+    notes = (MEANING, *other_aggregates(runs, suite), *describe(dict.fromkeys(names)))
     return Table("Claims by convention", COLUMNS, tuple(found), notes=notes)
 
 

@@ -27,7 +27,7 @@ from syntagm.errors import UsageError
 from syntagm.result import Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats import interval, model_classes, suite_intervals
+from syntagm.stats import in_words, interval, model_classes, suite_intervals
 from syntagm.stats.adjust import holm
 from syntagm.stats.interval import Interval
 from syntagm.views.options import Measure
@@ -188,7 +188,7 @@ def make_table(
         "difference. p Holm: adjusted over the pairs of classes by Holm's method (family-wise error rate). n: the smallest "
         "number of defined items of a model; of a difference, the number of items defined under all models of both classes, "
         "which it is about.",
-        *interval.notes()[1:],
+        in_words.over_suites(),
         *remarks((name, of_row.remarks) for name, of_row in found.items()),
         *(f"Skipped: {suite}, not in all runs with the same content." for suite in skipped),
     )

@@ -40,7 +40,7 @@ def make_table(runs: Sequence[Run], by: Both = "", suite: OneSuite = "", measure
         for (model, name), table in items.groups("model", "suite")
     ]
     notes = (
-        "low, high: 95% interval if the items were independent (Wilson's); clustered low, clustered high: 95% interval for "
+        "low, high: 95% interval if the items were independent; clustered low, clustered high: 95% interval for "
         f"other values of {by}, with the items of each (cluster-robust variance, Student's t). The design effect is the "
         "ratio of the two variances.",
         f"An interval from fewer than {FEW} clusters rests on few. If items are crossed (for example, each verb with each "

@@ -4,7 +4,7 @@ Two runs are compared on the suites that both contain with the same content. Not
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -26,7 +26,7 @@ from syntagm.runs.judging import different, treatment
 from syntagm.runs.rejudged import unit as unit_of
 from syntagm.runs.several import different_content, listed, named
 from syntagm.runs.store import Run, run_of
-from syntagm.stats import interval, paired
+from syntagm.stats import in_words, paired
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison
@@ -36,6 +36,7 @@ from syntagm.views.gaps import comparability
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import predictions, refuse_conjunction
 from syntagm.views.scores.shared import shared_kind
+from syntagm.views.scores.shared_words import SharedWords, remark
 
 COLUMNS = (
     *("A", "B", "suite", "n", "score A", "low A", "high A", "score B", "low B", "high B", "B - A", "low", "high"),
@@ -50,12 +51,14 @@ SCHEMA: dict[str, Any] = {
 }  # fmt: skip
 TITLE = "Paired comparison"
 WIDTH = 420
-NOTES = (
+PAIRED = (
     "Scores and differences use the items that are defined under both models. The interval of the difference is paired: "
-    "use it to judge the difference, not the overlap of the intervals of the scores.",
+    "use it to judge the difference, not the overlap of the intervals of the scores."
+)
+TESTS = (
     f"{paired.TESTS} The p-values of suites are adjusted over the suites of a pair of models by the methods of Holm "
     "(family-wise error rate) and of Benjamini and Hochberg (false discovery rate). only A, only B: number of items whose "
-    "prediction holds under one model only.",
+    "prediction holds under one model only."
 )
 UNJUDGED = "and such values neither hold nor fail, so there are no counts and no test"
 
@@ -74,6 +77,7 @@ class Pairing:
         skipped: one sentence for each thing that was not compared, with the reason.
         warnings: one sentence for each reason why the runs are not comparable at all: other conventions, and see
             `views.gaps.comparability`; and one for each run in which unknown tokens are compared (`views.coverage`).
+        shared_words: what items that share words say of the differences; see `views.scores.shared_words`.
     """
 
     names: tuple[str, ...]
@@ -83,12 +87,18 @@ class Pairing:
     skipped: list[str]
     warnings: list[str]
     unit: str = DEFAULT
+    shared_words: tuple[str, ...] = ()
 
     def table(self) -> Table:
         """Return the comparisons as a table."""
         compared = labelled(self.suites, self.overall)
         limits = remarks((name, comparison.difference.remarks) for name, comparison in compared)
-        notes = (*_letters(self.names), *limits, *(f"Skipped: {reason}." for reason in self.skipped))
+        notes = (
+            *_letters(self.names),
+            *limits,
+            *self.shared_words,
+            *(f"Skipped: {reason}." for reason in self.skipped),
+        )
         rows = tuple(_row(name, comparison) for name, comparison in compared)
         return Table(TITLE, COLUMNS[2:], rows, notes=notes, warnings=tuple(self.warnings), narrow=NARROW)
 
@@ -140,6 +150,7 @@ def compare(
             ),
         ],
         unit,
+        remark(list(SharedWords().of_pairs(first, pairs))),
     )
 
 
@@ -299,18 +310,21 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
         UsageError: there are fewer than two runs.
         RunError: two runs have no suite in common.
     """
-    found, skipped = pairs_of_runs(runs, measure, "comparison")
-    compared = [(pair, name, comparison) for pair in found for name, comparison in labelled(*_compared(pair))]
+    paired_runs, skipped = pairs_of_runs(runs, measure, "comparison")
+    compared = [(pair, name, comparison) for pair in paired_runs for name, comparison in labelled(*_compared(pair))]
     rows = [(pair.a, pair.b, *_row(name, comparison)) for pair, name, comparison in compared]
     warnings = [
         f"{pair.a} and {pair.b}: {reason}."
-        for pair in found
+        for pair in paired_runs
         for reason in warnings_of(pair.first, pair.second, pair.kind)
     ]
-    unjudged = {pair.kind for pair in found} - {Kind.VERDICT}
+    kinds_found = {pair.kind for pair in paired_runs}
+    unjudged = kinds_found - {Kind.VERDICT}
     kinds = " or ".join(sorted(kind.described for kind in unjudged))
     empty = [f"only A, only B and p are empty: the values of {measure} are {kinds}, {UNJUDGED}."] if unjudged else []
-    notes = (*letters(runs), *NOTES, *interval.notes(), *limits(compared), *empty, *skipped)
+    said = intervals(comparison for *_, comparison in compared)
+    tests = [TESTS] if Kind.VERDICT in kinds_found else []
+    notes = (*letters(runs), PAIRED, *tests, *said, *limits(compared), *empty, *skipped)
     narrow = NARROW if len(runs) == 2 else ("A", "B", *NARROW)
     return Table(TITLE, COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings), narrow=narrow)
 
@@ -380,6 +394,12 @@ def _point(row: Row) -> Row:
 _DIFFERENCE = ("difference", "low", "high")
 
 
+def intervals(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
+    """Describe the intervals of both scores and of the differences, as they were computed."""
+    sides = [side for found in comparisons for side in (found.a, found.b, found.difference)]
+    return in_words.intervals(side.method for side in sides if side)
+
+
 def letters(runs: Sequence[Run]) -> tuple[str, ...]:
     """Return a note that names A and B if there are only two models."""
     return _letters([name for name, _ in named(runs)]) if len(runs) == 2 else ()
@@ -402,10 +422,15 @@ def labelled(comparisons: Sequence[Comparison], overall: Comparison) -> list[tup
 
 def limits(compared: Sequence[tuple[PairOfRuns, str, Comparison]]) -> tuple[str, ...]:
     """Return the remarks on differences as sentences. Arguments: what is compared, and on which suites."""
-    several = len({(pair.a, pair.b) for pair, *_ in compared}) > 1
-    return remarks(
-        (f"{name} ({pair.a}, {pair.b})" if several else name, comparison.difference.remarks)
-        for pair, name, comparison in compared
+    pairs = {(pair.a, pair.b): pair for pair, *_ in compared}
+    words, several = SharedWords(), len(pairs) > 1
+    named = {key: ", ".join(key) if several else "" for key in pairs}
+    return (
+        *remarks(
+            (f"{name} ({models})" if (models := named[pair.a, pair.b]) else name, comparison.difference.remarks)
+            for pair, name, comparison in compared
+        ),
+        *remark([each for key, pair in pairs.items() for each in words.of_pairs(pair.first, pair.pairs, named[key])]),
     )
 
 

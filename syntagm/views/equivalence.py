@@ -12,7 +12,7 @@ from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
 from syntagm.settings import Reader
-from syntagm.stats import interval, paired
+from syntagm.stats import in_words, paired
 from syntagm.stats.adjust import holm
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison
@@ -59,8 +59,9 @@ def make_table(runs: Sequence[Run], bound: Bound = None, measure: Measure = "fir
         f"equivalent: B - A lies between -{bound:g} and {bound:g}, by two one-sided tests at the level {LEVEL}. different: B - A "
         "is not 0. inconclusive: neither is shown. Both p-values of the suites are adjusted by Holm's method; low, high: 95% "
         "interval, not adjusted. On a suite the test of equivalence is approximate: if the difference is exactly the bound, it "
-        "finds equivalence in up to 8% of cases with fewer than 60 items, and in up to 6.5% with more.",
-        *interval.notes()[1:],
+        "finds equivalence in up to 8% of cases with fewer than 60 items, and in up to 6.5% with more. "
+        "Over ten to thirty suites it is conservative: in 1% to 5.5%.",
+        in_words.over_suites(),
         *limits([(pair, name, comparison) for pair, name, comparison, _ in compared]),
         *skipped,
     )

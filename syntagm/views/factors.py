@@ -17,7 +17,7 @@ from syntagm.result import Kind
 from syntagm.runs.judging import ties_of
 from syntagm.runs.rejudged import units
 from syntagm.runs.store import Run
-from syntagm.stats import interval
+from syntagm.stats import in_words
 from syntagm.stats.bootstrap import FEW
 from syntagm.views.clustered import OneSuite
 from syntagm.views.options import Measure
@@ -41,14 +41,14 @@ def make_table(runs: Sequence[Run], by: Factor = "", suite: OneSuite = "", measu
     Raises:
         UsageError: no suite has the tag, or more than two are given.
     """
+    rows, methods = _values(runs, by, suite, measure)
     notes = (
         f"level, other: the values of {spoken_by(by)}. margin: the mean margin in {units(runs, measure)}, above 0 where the "
         "prediction holds; if several predictions count, the smallest of an item.",
-        interval.notes()[0],
-        f"Intervals are for other items; one from fewer than {FEW} items rests on few. Ties count as "
-        f"{ties_of(runs, measure, suite)}.",
+        *in_words.intervals(methods),
+        f"An interval from fewer than {FEW} items rests on few. Ties count as {ties_of(runs, measure, suite)}.",
     )
-    return tabulated(f"Accuracy by {spoken_by(by)}", values(runs, by, suite, measure), notes, ("other", "chance"))
+    return tabulated(f"Accuracy by {spoken_by(by)}", rows, notes, ("other", "chance"))
 
 
 def draw_figure(
@@ -102,19 +102,26 @@ def values(runs: Sequence[Run], by: str, suite: str = "", measure: str = "first"
     Raises:
         UsageError: no suite has the tag, or more than two are given.
     """
+    return _values(runs, by, suite, measure)[0]
+
+
+def _values(runs: Sequence[Run], by: str, suite: str, measure: str) -> tuple[pl.DataFrame, list[str]]:
+    """Return `values`, and how their intervals were computed."""
     items = tagged(runs, by, measure, [suite] if suite else [])
     keys = ("suite", "model", *reversed(items.properties))
-    margins = items.margins.estimates(*keys).select(*keys, margin="value", margin_low="low", margin_high="high")
+    of_margins = items.margins.estimates(*keys)
+    margins = of_margins.select(*keys, margin="value", margin_low="low", margin_high="high")
     # An item without a margin has a value nevertheless.
     found = items.estimates(*keys).join(margins, on=keys, how="left", maintain_order="left")
     chances = dict(items.rows.select("suite", "chance").unique("suite", keep="first").iter_rows())
-    return found.select(
+    rows = found.select(
         "suite", pl.lit(measure).alias("measure"), "model", level="tag1",
         other="tag2" if len(items.properties) > 1 else pl.lit(""), score="value", low="low", high="high", n="n",
         margin=pl.col("margin").fill_null(math.nan), margin_low=pl.col("margin_low").fill_null(math.nan),
         margin_high=pl.col("margin_high").fill_null(math.nan), ties="ties", undefined="undefined",
         chance=pl.col("suite").replace_strict(chances, return_dtype=pl.Float64),
     ).sort("suite", maintain_order=True)  # fmt: skip
+    return rows, [*found["method"], *of_margins["method"]]
 
 
 _SHOWN: dict[str, dict[str, str]] = {

@@ -9,9 +9,10 @@ from syntagm.errors import UsageError
 from syntagm.result import Estimate
 from syntagm.runs.several import named, not_asked, tags
 from syntagm.runs.store import Run
-from syntagm.stats import interval
+from syntagm.stats import in_words
 from syntagm.views.options import Measure, Named
 from syntagm.views.scores.numbers import TAGS, chance_of, grouping_tags, scores
+from syntagm.views.scores.shared_words import of_runs, remark
 from syntagm.views.scores.table import Wide, count_ties, spread
 
 COLUMNS = ("by", "group", "model", "suites", "score", "low", "high", "n", "ties", "undefined", "chance")
@@ -34,8 +35,9 @@ def make_table(runs: Sequence[Run], by: By = "", measure: Measure = "first", wid
         raise UsageError("by=", found, "one of " + ", ".join(tags(runs)) if tags(runs) else "suites with tags")
     limits = remarks((f"{row[1]} ({row[2]})", estimate.remarks) for row, estimate in scored)
     notes = (
-        f"Unweighted means over suites. {' '.join(interval.notes())}",
+        " ".join(["Unweighted means over suites.", *in_words.intervals(estimate.method for _, estimate in scored)]),
         *limits,
+        *(remark(of_runs(runs, measure)) if any("random: suites" not in row.method for _, row in scored) else ()),
         count_ties(runs, measure),
         *not_asked(runs),
     )

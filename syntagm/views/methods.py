@@ -19,7 +19,7 @@ from syntagm.result import Group, Kind
 from syntagm.runs.judging import ties_of
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats import interval, suite_means
+from syntagm.stats import in_words, suite_means
 from syntagm.stats.paired import Comparison
 
 COLUMNS = (
@@ -107,7 +107,7 @@ def means(models: Sequence[tuple[pl.DataFrame, float, Mapping[str, str]]], tag: 
         UsageError: no suite has both whole-sentence and prefix predictions.
     """
     rows = list[tuple[Cell, ...]]()
-    limits = list[tuple[str, tuple[str, ...]]]()
+    limits, methods = list[tuple[str, tuple[str, ...]]](), list[str]()
     for measure, description in PREFIX.items():
         for results, tolerance, labels in models:
             whole, prefix = (
@@ -120,6 +120,7 @@ def means(models: Sequence[tuple[pl.DataFrame, float, Mapping[str, str]]], tag: 
                     found = [samples[key] for key in members]
                     estimate = suite_means.mean(found, Group(members[0][0]))
                     limits.append((f"{label}, {name} ({members[0][0]})", estimate.remarks))
+                    methods.append(estimate.method)
                     value, low, high, *counts = cells(estimate)
                     spread = float(np.std([sample.value for sample in found], ddof=1)) if len(found) > 1 else None
                     about = (by, label, description, members[0][0], name, len(found))
@@ -129,7 +130,7 @@ def means(models: Sequence[tuple[pl.DataFrame, float, Mapping[str, str]]], tag: 
     notes = (
         "Unweighted means over the suites that have predictions by both methods; sd: standard deviation over these suites. "
         "The difference of the two, paired by item, is drawn by the figure methods.",
-        f"{' '.join(interval.notes())} Ties count as {ties}; n does not include undefined items.",
+        f"{' '.join(in_words.intervals(methods))} Ties count as {ties}; n does not include undefined items.",
         *remarks(limits),
     )
     return Table("Accuracy by scoring method", COLUMNS, tuple(rows), notes=notes)

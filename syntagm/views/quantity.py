@@ -60,9 +60,10 @@ class Quantity:
 
     @property
     def margins(self) -> "Quantity":
-        """The finite margins of the items whose value is defined, in bits."""
-        kept = self.rows.filter(pl.col("value").is_not_nan() & pl.col("margin").is_finite())
-        return replace(self, rows=kept.with_columns(value=pl.col("margin")), kind=Kind.BITS)
+        """The margins in bits; items without a value, or without a finite margin, are undefined."""
+        kept = pl.col("value").is_not_nan() & pl.col("margin").is_finite()
+        value = pl.when(kept).then("margin").otherwise(float("nan"))
+        return replace(self, rows=self.rows.with_columns(value=value), kind=Kind.BITS)
 
     def groups(self, *by: str) -> Iterator[tuple[tuple[Any, ...], pl.DataFrame]]:
         """Yield the values of some columns, and the rows that have them.

@@ -147,7 +147,7 @@ def test_the_published_style_is_that_of_the_pickles(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_to_find(name: str) -> None:
-    assert list(check([suite(name)])) == []
+    assert {finding.code for finding in check([suite(name)])} <= {"W213"}
 
 
 def test_examples() -> None:
@@ -238,6 +238,7 @@ def test_names_are_those_of_the_published_pickles(name: str, shared: Path) -> No
 def test_every_item(name: str) -> None:
     found = suite(name, "")
     assert len(found.items) == (PAIRS | TRIPLES)[name]
-    assert list(check([found])) == []
+    # The published templates recombine few words (W213).
+    assert {finding.code for finding in check([found])} <= {"W213"}
     good = Counter(tuple(one.text for one in item.sentences.values()) for item in found.items)
     assert max(good.values()) == 1

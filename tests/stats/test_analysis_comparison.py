@@ -8,6 +8,7 @@ from scipy.special import stdtr
 from syntagm.result import Group, Kind
 from syntagm.stats import paired, stratified
 from syntagm.stats.paired import Comparison, discordant, over_suites, pair
+from syntagm.stats.paired_intervals import UNDECIDED
 
 NAN = float("nan")
 TOLERANCES = (1e-4, 1e-4)
@@ -50,7 +51,7 @@ def test_two_models_on_six_items():
     assert (found.verdicts.ties_a, found.verdicts.ties_b) == (1, 0)
     # z = (2 - 1) / sqrt(3) = 0.577.
     assert found.p == pytest.approx(0.5637, abs=1e-4)
-    assert found.difference.method == "Tango; random: items; only 5 items, paired"
+    assert found.difference.method == f"Tango; random: items; only 5 items; {UNDECIDED}, paired"
 
 
 def test_flips_show_both_margins():

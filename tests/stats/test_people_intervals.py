@@ -80,6 +80,19 @@ def test_reliability_has_an_interval_over_items() -> None:
     assert math.isnan(agreement.split_halves(20, lambda half: of(half)[:4], 50, 1).low), "four items are too few"
 
 
+def test_a_reliability_is_from_0_to_1() -> None:
+    # Each half of the people says the opposite of the other: a correlation near -1, of which 2 r / (1 + r) is far below 0.
+    truth, noise = np.arange(12.0), np.random.default_rng(1).normal(0, 4, 12)
+
+    def of(half: np.ndarray) -> np.ndarray:
+        return (truth if half[0] else -truth) + noise
+
+    found = agreement.split_halves(8, of, 20, 1)
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert 0 <= found.high <= 1
+    assert agreement.ceiling(found.value) == 0.0
+
+
 @pytest.mark.slow
 def test_so_many_people_as_the_precision_wants() -> None:
     generator = np.random.default_rng(3)

@@ -296,3 +296,12 @@ def test_the_reason_for_a_missing_interval_is_given(tmp_path: Path) -> None:
     assert f"n{reason}" in report([made], tmp_path / "report.html").read_text("utf-8")
     one = toy_run(tmp_path / "one", pairs("single", ("the dog barks", "the dog bark")))
     assert "No interval and no d: fewer than two defined items, in 1 of 1 rows." in table("effects", one).notes
+
+
+def test_sums_in_another_order_make_no_effect(tmp_path: Path) -> None:
+    # .1 + .2 + .3 is 1.1e-16 more than .3 + .2 + .1 in floating point.
+    suite = pairs("orders", *((f"a{k} b c", f"c{k} b a") for k in range(4)))
+    bits = {f"a{k} b c": [0.1, 0.2, 0.3] for k in range(4)} | {f"c{k} b a": [0.3, 0.2, 0.1] for k in range(4)}
+    [effect] = numbers.effects(recorded(tmp_path / "model", suite, bits), "orders")
+    assert (effect.estimate.value, isnan(effect.estimate.low)) == (0.0, True)
+    assert effect.missing == "no interval and no d: all items have the same difference"

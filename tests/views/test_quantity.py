@@ -1,6 +1,7 @@
 """A quantity of items, its groups and estimates, and the curves of them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isnan, log2, nan
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 from toy_runs import FULL, agreement, sentence, toy_run
 
+import syntagm as sg
 from syntagm.drawing import axes, curves
 from syntagm.errors import RunError, UsageError
 from syntagm.result import Kind
@@ -180,3 +182,23 @@ def test_an_array_that_a_view_uses_again_does_not_change_the_quantity(run: Run) 
     found = quantity.of_items([run], "full_sentence", reused).rows
     places += 100
     assert found["place"].to_list() == [1, 2, 3, 4, 2, 3, 4]
+
+
+def test_the_notes_name_the_intervals_that_a_table_has(run: Run) -> None:
+    [of_factors] = [note for note in sg.table("factors", run, by="place").notes if note.startswith("Intervals are 95%")]
+    wilson = "Wilson's score interval, for other items of the kind"
+    of_both = wilson.replace(",", ", Student's t,")  # of the accuracy, and of the margin
+    assert of_factors == f"Intervals are 95%: {of_both}."
+    # One suite has this measure, so nothing is said of intervals over suites; two have the other one.
+    of_scores = {measure: sg.table("scores", run, measure=measure).notes[0] for measure in ("verb", "full_sentence")}
+    assert of_scores["verb"] == f"Intervals are 95%: {wilson}."
+    assert of_scores["full_sentence"].startswith(f"Intervals are 95%: {wilson}. Intervals over suites are for other")
+
+
+def test_margins_count_the_items_that_lack_one(run: Run) -> None:
+    items = quantity.tagged([run], "place", "full_sentence")
+    rows = items.rows.with_columns(value=pl.when(pl.col("item") == "1").then(nan).otherwise("value"))
+    rows = rows.with_columns(margin=pl.when(pl.col("item") == "3").then(float("inf")).otherwise("margin"))
+    [near, _] = replace(items, rows=rows).margins.estimates("tag1").to_dicts()
+    # Of three near items, one has no value, one an infinite margin, and the cat a margin of -1 bit.
+    assert (near["tag1"], near["n"], near["undefined"], near["value"]) == ("near", 1, 2, pytest.approx(-1.0))

@@ -14,7 +14,7 @@ from syntagm.report.numbers import Column
 from syntagm.report.record import RECORD
 from syntagm.report.section import Section, Variables
 from syntagm.runs.store import Run
-from syntagm.stats import interval
+from syntagm.stats import in_words
 
 # Parts of methods that differ from number to number.
 _PARTICULAR = re.compile(r"^mean of \d+ suites; |\([\d.e+]+\)")
@@ -78,7 +78,7 @@ def _show_methods(chapter: Evidence) -> Variables:
     lists = _list_word_lists(chapter.columns)
     return {
         "eligible": join(map(_say_eligible, chapter.columns), "; "),
-        "over_suites": interval.notes()[1],
+        "over_suites": in_words.over_suites(),
         "methods": sorted({_PARTICULAR.sub("", estimate.design) for estimate in shown}),
         "lists": lists,
         "several_lists": len(lists) > 1,

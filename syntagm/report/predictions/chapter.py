@@ -15,7 +15,9 @@ from syntagm.report.predictions.articles import write_articles
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.record import RECORD
 from syntagm.report.section import Data, Drawing, Section, Variables
-from syntagm.stats import interval
+from syntagm.result import unseen
+from syntagm.stats import in_words, interval
+from syntagm.views.scores import shared_words
 
 
 def _show_overview(chapter: Evidence) -> Variables:
@@ -65,6 +67,7 @@ SUITES: Section[Evidence] = Section(
         "tag_name": chapter.tag_name,
         "meanings": words.explain_names(chapter.meanings),
         "table": tables.tabulate_suites(chapter),
+        "remarks": shared_words.remark(shared_words.of_runs([column.run for column in chapter.columns])),
     },
 )
 
@@ -160,7 +163,10 @@ def _show_compared(chapter: Evidence) -> Variables:
     only_first = f"With more than {model_pairs.MOST} models, each is compared only with the first."
     return {
         "who": "The two models" if len(pairs) == 1 else "Every pair of models",
-        "remarks": [only_first] if len(chapter.columns) > model_pairs.MOST else [],
+        "remarks": [
+            *([only_first] if len(chapter.columns) > model_pairs.MOST else []),
+            *shared_words.remark([alike for pair in pairs for alike in pair.alike]),
+        ],
         "table": tables.tabulate_pairs(pairs) if len(pairs) > 1 else "",
         "alone": len(pairs) == 1,
         "pairs": [
@@ -233,8 +239,8 @@ METHODS: Section[Evidence] = Section(
     "How the numbers were made",
     template="predictions/how.html",
     show=lambda chapter: {
-        "over_suites": interval.notes()[1],
-        "figure_method": interval.OF_NUMBERS,
+        "over_suites": in_words.over_suites(),
+        "figure_method": f"{interval.OF_NUMBERS}. {unseen('items')}",
         "methods": scores.methods(chapter.overall),
     },
 )

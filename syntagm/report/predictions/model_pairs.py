@@ -1,7 +1,7 @@
 """Pairwise comparison of models: differences, their significance by suite, and discordant items."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 
@@ -12,8 +12,10 @@ from syntagm.report.predictions.scores import are_verdicts
 from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats import paired, score
+from syntagm.stats.clustered import Alike
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison, Verdicts
+from syntagm.views.scores.shared_words import SharedWords
 
 # With more models than this, each is compared only with the first, since the number of pairs grows with the square.
 MOST = 8
@@ -28,6 +30,7 @@ class ModelPair:
         a, b: the models; differences are b minus a.
         overall: the comparison over all suites.
         suites: each suite with the comparison on it, beginning with the largest difference.
+        alike: how alike the differences of items that share words are.
     """
 
     number: int
@@ -35,6 +38,7 @@ class ModelPair:
     b: Column[Run]
     overall: Comparison
     suites: tuple[tuple[Subject[Run], Comparison], ...]
+    alike: tuple[Alike, ...] = ()
 
     @property
     def better(self) -> tuple[int, int]:
@@ -62,7 +66,7 @@ def compare(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) ->
     """
     if len(columns) < 2 or not are_verdicts(columns):
         return []
-    comparable = _comparable(columns, subjects)
+    comparable, words = _comparable(columns, subjects), SharedWords()
 
     # The results of many models don't fit in memory together.
     @lru_cache(MOST)
@@ -77,7 +81,10 @@ def compare(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) ->
             sides = [table(place).filter(pl.col("suite").is_in(list(shared))) for place in (i, j)]
             pairs = paired.pair(sides[0], sides[1])
             if len(pairs):
-                compared.append(_pair(len(compared) + 1, columns[i], columns[j], shared, pairs))
+                pair, models = _pair(len(compared) + 1, columns[i], columns[j], shared, pairs), ""
+                if len(columns) > 2:
+                    models = f"{pair.a.name}, {pair.b.name}"
+                compared.append(replace(pair, alike=tuple(words.of_pairs(pair.a.run, pairs, models))))
     return compared
 
 

@@ -19,7 +19,8 @@ from syntagm.report.section import Drawing, Section, Variables
 from syntagm.report.sweep import models, tables
 from syntagm.report.writing import writing_of
 from syntagm.runs.store import Run
-from syntagm.stats import interval
+from syntagm.stats import in_words
+from syntagm.views.scores import shared_words
 
 # With more models than this, a page has this chapter, and with fewer, if one with everything is too large: the page on 12
 # models and 34 suites would be.
@@ -91,6 +92,7 @@ SUITES: Section[Evidence] = Section(
     show=lambda chapter: {
         "grouped": len(chapter.by_group) > 1,
         "table": tables.tabulate_suites(chapter, models.group_models(chapter)),
+        "remarks": shared_words.remark(shared_words.of_runs([column.run for column in chapter.columns], "first")),
     },
 )
 
@@ -138,7 +140,7 @@ SUITE_BY_SUITE: Section[Evidence] = Section(
 
 
 def _show_methods(chapter: Evidence) -> Variables:
-    return {"over_suites": interval.notes()[1], "methods": scores.methods(chapter.all_lines)}
+    return {"over_suites": in_words.over_suites(), "methods": scores.methods(chapter.all_lines)}
 
 
 METHODS: Section[Evidence] = Section(

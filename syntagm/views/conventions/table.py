@@ -14,7 +14,7 @@ from syntagm.result import Estimate
 from syntagm.runs.rejudged import whole
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
-from syntagm.stats import interval, score
+from syntagm.stats import in_words, score
 from syntagm.views.conventions.numbers import (
     TOLERANCE,
     Chosen,
@@ -57,6 +57,7 @@ def make_table(
     """
     source = Source(unigrams, ratings, tokens, case)
     rows: list[tuple[Cell, ...]] = []
+    methods: list[str] = []
     names = titles(runs)
     notes = [MEANING]
     shown: dict[str, None] = {}
@@ -64,20 +65,23 @@ def make_table(
         chosen = choose(run, source, convention)
         notes += [note for note in chosen.notes if note not in notes]
         shown |= dict.fromkeys(map(str, chosen.conventions))
-        rows += _rows(run, model, chosen, tokens, suite, names)
+        for row, method in _rows(run, model, chosen, tokens, suite, names):
+            rows.append(row)
+            methods.append(method)
     if not rows:
         raise UsageError("suite=", "no prediction that compares two whole sentences", "(*;%a%) < (*;%b%)")
     return Table(
         "Accuracy by convention",
         COLUMNS,
         tuple(rows),
-        notes=(*notes, *other_aggregates(runs, suite), *describe(shown), *interval.notes()[:1]),
+        notes=(*notes, *other_aggregates(runs, suite), *describe(shown), *in_words.intervals(methods)),
     )
 
 
 def _rows(
     run: Run, model: str, chosen: Chosen, tokens: Tokens, suite: str, names: dict[tuple[str, str], str]
-) -> Iterator[tuple[Cell, ...]]:
+) -> Iterator[tuple[tuple[Cell, ...], str]]:
+    """Yield each row, and the method of its interval."""
     results = all_results(run, chosen, tokens, suite)
     suites = [record for record in run.suites if (not suite or record.name == suite) and whole(run, record.name)]
     by_suite = {str(name): wide(rows) for (name,), rows in results.group_by("suite", maintain_order=True)}
@@ -88,12 +92,12 @@ def _rows(
             [estimate] = score.accuracy(rows, kind_of, TOLERANCE)
             flipped = flips(own[DEFAULT], rows)
             totals[name] += flipped
-            yield _row(model, names[record.name, record.hash], name, estimate, flipped)
+            yield _row(model, names[record.name, record.hash], name, estimate, flipped), estimate.method
     if len(suites) > 1:
         predictions = {record.name: tuple(totals) for record in suites}
         for name, flipped in totals.items():
             [estimate] = score.score(results, predictions, kind_of(name), TOLERANCE, name)
-            yield _row(model, f"mean of {len(suites)} suites", name, estimate, flipped)
+            yield _row(model, f"mean of {len(suites)} suites", name, estimate, flipped), estimate.method
 
 
 def _row(model: str, suite: str, convention: str, estimate: Estimate, flipped: int) -> tuple[Cell, ...]:

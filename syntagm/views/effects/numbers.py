@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 from syntagm.drawing.text import remarks
 from syntagm.errors import UsageError
 from syntagm.formula import Formula, Reference, parse
-from syntagm.result import Estimate, Group, unseen
+from syntagm.result import Estimate, Group, Kind, unseen
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import interval, matching
+from syntagm.stats.clustered import Alike
+from syntagm.stats.paired import difference
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.regions import regions, whole_sentences
 from syntagm.tasks.task import SuiteRecord
 from syntagm.views.options import Named, measures
+from syntagm.views.scores import shared_words
+from syntagm.views.scores.shared_words import SharedWords
 
 
 def _suites(runs: Sequence[Run]) -> list[str]:
@@ -28,6 +32,10 @@ def _suites(runs: Sequence[Run]) -> list[str]:
 
 Suite = Annotated[str, Named("name of a suite; default: every suite", _suites)]
 Measure = Annotated[str, Named("name of a prediction, `first` (of each suite) or `each`", measures, ("first", "each"))]
+
+
+# A difference of fewer bits is that of rounding, far below any tolerance.
+_ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,11 +62,13 @@ class Effect:
         estimate: the mean of the differences in bits; its group has model, suite and measure.
         d: the mean divided by the standard deviation of the differences (Cohen's d_z); nan if there are fewer than two
             items, or if all differences are equal within the tolerance.
+        alike: how alike items that share words are; None if it wasn't looked at.
     """
 
     comparison: Formula
     estimate: Estimate
     d: float
+    alike: Alike | None = None
 
     @property
     def missing(self) -> str:
@@ -138,10 +148,13 @@ def within(sentences: pl.DataFrame, reading: Reading, compared: Sequence[tuple[s
         return bits
 
     with np.errstate(invalid="ignore"):  # the difference of two infinite values is nan
-        return [
-            Differences(name, comparison, items.drop("number"), comparison.difference(value))
-            for name, comparison in compared
-        ]
+        bits = [comparison.difference(value) for _, comparison in compared]
+    # Sums of the same bits in another order differ by rounding.
+    exact = [np.where(np.abs(of_items) < _ROUNDING, 0.0, of_items) for of_items in bits]
+    return [
+        Differences(name, comparison, items.drop("number"), of_items)
+        for (name, comparison), of_items in zip(compared, exact, strict=True)
+    ]
 
 
 def _formulas(record: SuiteRecord, measure: str) -> dict[str, Formula]:
@@ -173,8 +186,9 @@ def effects(
     Arguments:
         model: the name of the model in the estimates; by default that of the run.
     """
+    words, tolerance = SharedWords(), run.tolerance_in_bits
     return [
-        _effect(found.comparison, Group(model or run.model, suite, found.measure), found.bits, run.tolerance_in_bits)
+        _effect(found, Group(model or run.model, suite, found.measure), found.bits, tolerance, run, words)
         for found in differences(run, suite, measure, sentences)
     ]
 
@@ -189,24 +203,25 @@ def between(first: Run, second: Run, suite: str, measure: str = "each") -> list[
         first.
     """
     others = {(found.measure, found.comparison): found for found in differences(second, suite, measure)}
-    on, estimated = ["item", matching.OCCURRENCE], []
+    on, estimated, words = ["item", matching.OCCURRENCE], [], SharedWords()
     for found in differences(first, suite, measure):
         if (other := others.get((found.measure, found.comparison))) is None:
             continue
         sides = [side.items.with_columns(pl.Series(name, side.bits)) for name, side in (("a", found), ("b", other))]
         both = matching.joined(sides[0], sides[1], on).with_columns(pl.col("a", "b").fill_null(nan))
         a, b = both["a"].to_numpy(), both["b"].to_numpy()
-        with np.errstate(invalid="ignore"):
-            defined = b - a
+        defined = difference(a, b)
         missing = np.isnan(defined)
         tolerance = max(first.tolerance_in_bits, second.tolerance_in_bits)
         group = Group(suite=suite, measure=found.measure)
-        bits = (np.where(missing, nan, a), np.where(missing, nan, b), defined)
-        estimated.append(tuple(_effect(found.comparison, group, values, tolerance) for values in bits))
+        bits, paired = (np.where(missing, nan, a), np.where(missing, nan, b), defined), replace(found, items=both)
+        estimated.append(tuple(_effect(paired, group, values, tolerance, first, words) for values in bits))
     return [(a_effect, b_effect, change) for a_effect, b_effect, change in estimated]
 
 
-def _effect(comparison: Formula, group: Group, bits: NDArray[np.float64], tolerance: float) -> Effect:
+def _effect(
+    of: Differences, group: Group, bits: NDArray[np.float64], tolerance: float, run: Run, words: SharedWords
+) -> Effect:
     defined = bits[~np.isnan(bits)]
     n = len(defined)
     with np.errstate(invalid="ignore"):  # of infinite values
@@ -214,7 +229,9 @@ def _effect(comparison: Formula, group: Group, bits: NDArray[np.float64], tolera
         deviation = float(defined.std(ddof=1)) if n > 1 else nan
     found = interval.of_numbers(defined)
     estimate = found.estimate(group, mean, n, undefined=len(bits) - n)
-    return Effect(comparison, estimate, mean / deviation if deviation > tolerance else nan)
+    name = f"{group.suite}{f' ({group.model})' if group.model else ''}"
+    alike = words.of_items(name, run, group.suite, of.items.with_columns(bits=pl.Series(bits)), "bits", Kind.BITS)
+    return Effect(of.comparison, estimate, mean / deviation if deviation > tolerance else nan, alike)
 
 
 def contrast(comparison: Formula) -> str:
@@ -252,7 +269,8 @@ def limits(estimated: Sequence[Effect]) -> tuple[str, ...]:
         (f"{name} ({model})" if model else name, effect.estimate.remarks)
         for name, model, effect in zip(names, models, estimated, strict=True)
     ]
-    return (*remarks(numbers), unseen("items"))
+    alike = [effect.alike for effect in estimated if effect.alike]
+    return (*remarks(numbers), *shared_words.remark(alike), unseen("items"))
 
 
 def several(estimated: Sequence[Effect]) -> bool:

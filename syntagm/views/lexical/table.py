@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from syntagm.drawing.table import Cell, Table, cells
 from syntagm.runs.judging import ties_of
 from syntagm.runs.store import Run
+from syntagm.stats import in_words
 from syntagm.views.clustered import By
 from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, correlation_text, of_words
 from syntagm.views.options import Measure
@@ -32,8 +33,8 @@ def make_table(
         for word, estimate in table.accuracies.items()
     ]
     notes = (
-        f"Frequency {tables[0].about}. An empty cell means that it is unknown. 95% intervals: Wilson's, for "
-        f"other items of the word. Ties count as {ties_of(runs, measure)}.",
+        f"Frequency {tables[0].about}. An empty cell means that it is unknown. Ties count as {ties_of(runs, measure)}.",
+        *in_words.intervals(estimate.method for table in tables for estimate in table.accuracies.values()),
         *_correlations(tables),
     )
     return Table(f"Accuracy by {by}", COLUMNS, tuple(rows), notes=notes)

@@ -11,9 +11,10 @@ from syntagm.result import Estimate
 from syntagm.runs.judging import ties_of
 from syntagm.runs.several import named, not_asked, titles
 from syntagm.runs.store import Run
-from syntagm.stats import interval
+from syntagm.stats import in_words
 from syntagm.views.options import Named, measures
 from syntagm.views.scores.numbers import accuracies, chance_of, chance_of_suite, scores
+from syntagm.views.scores.shared_words import of_runs, remark
 
 COLUMNS = ("suite", "measure", "model", "score", "low", "high", "n", "ties", "undefined", "chance")
 MEANING = {
@@ -49,8 +50,9 @@ def make_table(
     meaning = MEANING.get(measure, f"Only suites with the prediction {measure} are shown.")
     limits = remarks((f"{row[0]} ({row[2]})", estimate.remarks) for row, estimate in found)
     notes = (
-        " ".join(interval.notes()),
+        " ".join(in_words.intervals(estimate.method for _, estimate in found)),
         *limits,
+        *remark(of_runs(runs, "" if measure == "each" else measure)),
         count_ties(runs, "" if measure == "each" else measure),
         meaning,
         *not_asked(runs),

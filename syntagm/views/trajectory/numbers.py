@@ -19,7 +19,7 @@ from syntagm.result import Kind, unseen
 from syntagm.runs.several import tags
 from syntagm.runs.store import Run
 from syntagm.settings import Reader
-from syntagm.stats import bootstrap, interval, suite_intervals
+from syntagm.stats import bootstrap, in_words, interval, suite_intervals
 from syntagm.views.options import Named
 from syntagm.views.scores.numbers import TAGS, chance_of_suite
 from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
@@ -173,7 +173,7 @@ def about(placed: Places, scale: Scale) -> Iterator[str]:
 
 def intervals(curves: Sequence[Curve]) -> Iterator[str]:
     """Yield notes on the intervals of curves and of the numbers computed from them."""
-    yield interval.notes()[1] + (
+    yield in_words.over_suites() + (
         " Where several runs have one position, they are for other runs, too; elsewhere not for other training runs."
     )
     yield from _remarks(curves)
