@@ -309,7 +309,7 @@ ODD = [
 
 class TestLimits:
     @pytest.mark.parametrize(("content", "message"), ODD, ids=[message[:40] for _, message in ODD])
-    def test_odd_json_is_refused_with_its_place(self, tmp_path: Path, content: bytes, message: str) -> None:
+    def test_odd_json_is_refused(self, tmp_path: Path, content: bytes, message: str) -> None:
         path = tmp_path / "odd.json"
         path.write_bytes(content)
         with pytest.raises(InputError) as caught:

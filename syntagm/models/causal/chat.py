@@ -45,7 +45,9 @@ def before_content(tokenizer: Any, role: str, name: str) -> str:
         ) from error
     for found, length in (("that writes", len(rendered)), ("of", len(template))):
         if length > _LONGEST:
-            raise ModelError(name, f"a chat template {found} {length:,} characters", f"at most {_LONGEST:,}", "Use chat=no.")
+            raise ModelError(
+                name, f"a chat template {found} {length:,} characters", f"at most {_LONGEST:,}", "Use chat=no."
+            )
     if rendered.count(_CONTENT) != 1:
         found = f"a chat template that writes the content {rendered.count(_CONTENT)} times"
         raise ModelError(name, found, "once", "Use chat=no.")
