@@ -23,7 +23,6 @@ MAX_VALUES = 2_000_000
 MAX_DIGITS = 18
 
 _BRACKET = re.compile(r'(?:"(?:[^"\\]++|\\.)*+"?|[^"\[\]{}]++)*+([\[\]{}])', re.DOTALL)
-_TOKEN = re.compile(r'(?P<text>"(?:[^"\\]++|\\.)*+")(?P<key>\s*+:)?|[\[\]{}]|(?P<bare>[^\s"\[\]{}:,]++)', re.DOTALL)
 _SEPARATORS = re.compile(r"[\s,]*+")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _HARMLESS = re.compile(
@@ -158,7 +157,7 @@ def finite(value: Any) -> Any:
 
 
 class _Problem(Exception):
-    """An error in a JSON text, raised before its line and column are known."""
+    """An error in a JSON text, and its position, which the hooks of the decoder don't know."""
 
     def __init__(self, found: str, expected: str, cure: str = "", at: int | None = None) -> None:
         super().__init__(found)
@@ -166,35 +165,10 @@ class _Problem(Exception):
 
 
 def _place(content: str, path: Path, line: int | None, problem: _Problem) -> str:
-    at = _refused_at(content) if problem.at is None else problem.at
-    before = content.count("\n", 0, at)
-    return f"{path}, line {(line or 1) + before}, column {at - content.rfind(chr(10), 0, at)}"
-
-
-def _refused_at(content: str) -> int:
-    """Return the position of the first value that the decoder's hooks refuse. This is slow, and only used for the message."""
-    keys: list[set[str]] = []
-    for token in _TOKEN.finditer(content):
-        if token[0] in "[{":
-            keys.append(set())
-        elif token[0] in "]}":
-            keys.pop()
-        elif token["key"]:
-            key = json.loads(token["text"])
-            if key in keys[-1]:
-                return token.start()
-            keys[-1].add(key)
-        elif token["bare"] and not _allowed(token["bare"]):
-            return token.start()
-    return 0
-
-
-def _allowed(bare: str) -> bool:
-    try:
-        _DECODER.decode(bare)
-    except _Problem:
-        return False
-    return True
+    if problem.at is None:
+        return f"{path}, line {line}" if line else str(path)
+    before = content.count("\n", 0, problem.at)
+    return f"{path}, line {(line or 1) + before}, column {problem.at - content.rfind(chr(10), 0, problem.at)}"
 
 
 def _refuse_too_large(content: str) -> None:

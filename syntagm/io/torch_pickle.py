@@ -1,4 +1,4 @@
-"""An interpreter of its own for the pickles that `torch.save` writes.
+"""An interpreter of its own for the pickles that `torch.save` writes; `io.pickle` reads plain ones with a part of it.
 
 A pickle is a program. This interpreter knows the instructions that describe values: nothing is imported, called or created
 but built-in types and the three classes of this module. Every name in the pickle must be in a table. An object of another
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from syntagm.errors import InputError
 
-MAX_INSTRUCTIONS = 20_000_000
 _CURE = "Don't load this file with other programs unless you trust its author: a pickle can run arbitrary code."
 FOREIGN = "Is it a file that torch.save wrote, and was it downloaded completely?"
 _STORAGE = re.compile(r"torch(?:\.cuda)?\.(\w+)Storage")
@@ -103,7 +102,9 @@ class _Mark:
 
 
 class Machine:
-    """An interpreter of pickles."""
+    """An interpreter of pickles: what it expects, the cure for another file, and the most instructions that it takes."""
+
+    expected, cure, most = "tensors, plain values and modules of PyTorch", FOREIGN, 20_000_000
 
     def __init__(self, path: Path, classes: Collection[str]) -> None:
         self.path, self._classes = path, frozenset(classes)
@@ -137,7 +138,10 @@ class Machine:
             "SETITEM": lambda _: self._update(self._take(2)),
             "SETITEMS": lambda _: self._update(self._marked()),
             "GLOBAL": lambda names: self._stack.append(self._named(names.replace(" ", ".", 1))),
-            "STACK_GLOBAL": lambda _: self._stack.append(self._named(".".join(map(str, self._take(2))))),
+            # The text of lists in lists could take exponential time.
+            "STACK_GLOBAL": lambda _: self._stack.append(
+                self._named(".".join(part if isinstance(part, str) else kind_of(part) for part in self._take(2)))
+            ),
             "BINPERSID": lambda _: self._stack.append(self._persistent(*self._take(1))),
             "REDUCE": lambda _: self._stack.append(self._made(*self._take(2))),
             "NEWOBJ": lambda _: self._stack.append(self._made(*self._take(2))),
@@ -156,13 +160,13 @@ class Machine:
                     self._step(opcode.name, argument)
             [value] = self._stack
         except (ValueError, IndexError, KeyError, OverflowError, TypeError, AttributeError) as error:
-            raise damaged(self.path, error) from None
+            raise damaged(self.path, error, self.cure) from None
         return value
 
     def _step(self, instruction: str, argument: Any) -> None:
         self._steps += 1
-        if self._steps > MAX_INSTRUCTIONS:
-            raise refusal(self.path, f"more than {MAX_INSTRUCTIONS:,} instructions", "fewer")
+        if self._steps > self.most:
+            raise refusal(self.path, f"more than {self.most:,} instructions", "fewer")
         rule = self._rules.get(instruction)
         if rule is None:
             named = "" if argument is None else f" ({str(argument)[:100].replace(' ', '.')})"
@@ -170,7 +174,7 @@ class Machine:
         rule(argument)
 
     def _refuse(self, found: str) -> NoReturn:
-        raise refusal(self.path, found, "tensors, plain values and modules of PyTorch")
+        raise refusal(self.path, found, self.expected)
 
     def _put(self, index: Any) -> None:
         self._memo[int(index)] = self._stack[-1]
@@ -303,6 +307,6 @@ def refusal(path: Path, found: str, expected: str) -> InputError:
     return InputError(str(path), found, expected, _CURE)
 
 
-def damaged(path: Path, error: Exception) -> InputError:
+def damaged(path: Path, error: Exception, cure: str = FOREIGN) -> InputError:
     """Return the error for a damaged file."""
-    return InputError(str(path), f"damaged ({error!s:.200})", "a whole file", FOREIGN)
+    return InputError(str(path), f"damaged ({error!s:.200})", "a whole file", cure)

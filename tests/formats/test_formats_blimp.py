@@ -190,7 +190,7 @@ class TestRefusals:
             (row(**ONE, **TWO), "the fields of both prefix methods"),
             (row(**{"json:fields": "x"}), "doesn't begin with json:"),
             ('{"sentence_bad": "b", "sentence_good": "", "sentence_bad": "c"}',
-             "line 1, column 44: the key \"sentence_bad\" twice"),
+             "line 1: the key \"sentence_bad\" twice"),
         ],
     )  # fmt: skip
     def test_the_message_names_the_line(self, tmp_path: Path, text: str, message: str) -> None:

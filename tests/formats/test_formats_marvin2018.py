@@ -2,7 +2,6 @@
 
 import array
 import datetime
-import io
 import os
 import pickle
 import struct
@@ -17,7 +16,6 @@ import pytest
 from syntagm.check import check
 from syntagm.cli import main
 from syntagm.errors import InputError, UsageError
-from syntagm.io import pickle as _pickle
 from syntagm.materials import reading
 from syntagm.suite import Suite
 
@@ -136,7 +134,7 @@ class TestReading:
             ({"k": [("a b", "a b")]}, "differ in one word"),
             ({"k": [("a b", "a b c")]}, "differ in one word"),
             ({"k": [("no monks hum", "a monk hums", "b")]}, "a sentence with the word 'ever'"),
-            ({"k": ["ab"]}, "k/0: a string; expected a tuple of sentences"),
+            ({"k": ["ab"]}, "k/0: a str; expected a tuple of sentences"),
             ({"k": [("a", "b\0")]}, "a NUL character or a lone surrogate"),
             ({"k": [("a", "b\ud800")]}, "a NUL character or a lone surrogate"),
             ({"k": [("a", "b" * 10_001)]}, "10001 characters"),
@@ -197,32 +195,37 @@ def short(text: str) -> bytes:
     return b"\x8c" + bytes([len(text)]) + text.encode()
 
 
+def doubled(end: bytes, begin: bytes = b"") -> bytes:
+    """Instructions that make values with the one before twice in each, 60 times; their places in the memo are 1 to 60."""
+    return b"".join(begin + (b"h" + bytes([place])) * 2 + end + b"\x94" for place in range(60))
+
+
 def hostile(canary: str) -> dict[str, tuple[bytes, str]]:
     """Pickles by what they try, each with the name by which it must be refused."""
     make_it = Bait(os.mkdir, canary)
     cells = [("a", "b")]
     name = canary.encode()
     return {
-        "reduce, protocol 0": (pickle.dumps({"k": make_it}, 0), r"GLOBAL \(.*mkdir\)"),
-        "reduce, protocol 2": (pickle.dumps({"k": make_it}, 2), r"GLOBAL \(.*mkdir\)"),
-        "reduce, protocol 4": (pickle.dumps({"k": make_it}, 4), r"STACK_GLOBAL \(.*mkdir\)"),
-        "in a row": (pickle.dumps({"k": [("a", make_it)]}, 4), r"STACK_GLOBAL \(.*mkdir\)"),
-        "in the place of a row": (pickle.dumps({"k": [*cells, make_it]}, 5), r"STACK_GLOBAL \(.*mkdir\)"),
-        "in the place of everything": (pickle.dumps(make_it, 3), r"GLOBAL \(.*mkdir\)"),
-        "as a key": (pickle.dumps({make_it: cells}, 4), r"STACK_GLOBAL \(.*mkdir\)"),
+        "reduce, protocol 0": (pickle.dumps({"k": make_it}, 0), r"the name .*mkdir"),
+        "reduce, protocol 2": (pickle.dumps({"k": make_it}, 2), r"the name .*mkdir"),
+        "reduce, protocol 4": (pickle.dumps({"k": make_it}, 4), r"the name .*mkdir"),
+        "in a row": (pickle.dumps({"k": [("a", make_it)]}, 4), r"the name .*mkdir"),
+        "in the place of a row": (pickle.dumps({"k": [*cells, make_it]}, 5), r"the name .*mkdir"),
+        "in the place of everything": (pickle.dumps(make_it, 3), r"the name .*mkdir"),
+        "as a key": (pickle.dumps({make_it: cells}, 4), r"the name .*mkdir"),
         "eval": (
             pickle.dumps({"k": Bait(eval, f"__import__('os').mkdir({canary!r})")}, 4),
-            r"STACK_GLOBAL \(builtins\.eval\)",
+            r"the name builtins\.eval",
         ),
-        "exec": (pickle.dumps({"k": Bait(exec, f"__import__('os').mkdir({canary!r})")}, 2), r"GLOBAL \(.*\.exec\)"),
-        "import": (pickle.dumps({"k": Bait(__import__, "antigravity")}, 4), r"STACK_GLOBAL \(builtins\.__import__\)"),
-        "system": (b"cos\nsystem\n(S'touch " + name + b"'\ntR.", r"GLOBAL \(os\.system\)"),
+        "exec": (pickle.dumps({"k": Bait(exec, f"__import__('os').mkdir({canary!r})")}, 2), r"the name .*\.exec"),
+        "import": (pickle.dumps({"k": Bait(__import__, "antigravity")}, 4), r"the name builtins\.__import__"),
+        "system": (b"cos\nsystem\n(S'touch " + name + b"'\ntR.", r"the name os\.system"),
         "after the stop": (pickle.dumps(PAIRS, 3) + pickle.dumps(make_it, 0), "bytes after the end"),
         "instance": (b"(S'touch " + name + b"'\nios\nsystem\n.", r"INST \(os\.system\)"),
-        "object": (b"(cos\nsystem\nS'touch " + name + b"'\no.", r"GLOBAL \(os\.system\)"),
-        "new object": (b"\x80\x02cbuiltins\nobject\n)\x81.", r"GLOBAL \(builtins\.object\)"),
+        "object": (b"(cos\nsystem\nS'touch " + name + b"'\no.", r"the name os\.system"),
+        "new object": (b"\x80\x02cbuiltins\nobject\n)\x81.", r"the name builtins\.object"),
         "new object of what is on the stack": (b"\x80\x02}})\x81.", "EMPTY_TUPLE"),
-        "state": (pickle.dumps({"k": Stateful()}, 2), r"GLOBAL \(.*_reconstructor|GLOBAL \(.*Stateful"),
+        "state": (pickle.dumps({"k": Stateful()}, 2), r"the name .*_reconstructor|the name .*Stateful"),
         "state of a dictionary": (b"\x80\x02}}b.", "BUILD"),
         "reduce of what is on the stack": (b"\x80\x02}}R.", "REDUCE"),
         "extension 1": (b"\x80\x02\x82\x01.", r"EXT1 \(1\)"),
@@ -234,59 +237,65 @@ def hostile(canary: str) -> dict[str, tuple[bytes, str]]:
         "read-only buffer": (b"\x80\x05}\x98.", "READONLY_BUFFER"),
         "names from the memo": (
             b"\x80\x04" + short("os") + b"\x94" + short("system") + b"\x94\x93.",
-            r"STACK_GLOBAL \(os\.system\)",
+            r"the name os\.system",
         ),
         "a set": (pickle.dumps({"k": {"a"}}, 4), "EMPTY_SET"),
         "a frozen set": (pickle.dumps({"k": frozenset("a")}, 4), "FROZENSET"),
         "bytes": (pickle.dumps({"k": [(b"a", b"b")]}, 4), "SHORT_BINBYTES"),
+        "bytes of an unknown encoding": (b"\x80\x02}U\x01\xe4]s.", "bytes that are not ASCII, 'ä'"),
         "a bytearray": (pickle.dumps({"k": bytearray(b"a")}, 5), "BYTEARRAY8"),
         "a number": (pickle.dumps({"k": [(1, 2)]}, 4), r"BININT1 \(1\)"),
         "a long number": (pickle.dumps({"k": [(1 << 90, 2)]}, 4), "LONG1"),
         "a fraction": (pickle.dumps({"k": [(0.5, "a")]}, 4), "BINFLOAT"),
         "nothing": (pickle.dumps({"k": None}, 4), "NONE"),
         "a truth value": (pickle.dumps({"k": True}, 4), "NEWTRUE"),
-        "a date": (pickle.dumps({"k": datetime.date(2018, 10, 31)}, 4), r"STACK_GLOBAL \(datetime\.date\)"),
-        "an ordered dictionary": (pickle.dumps(OrderedDict(k=cells), 4), r"STACK_GLOBAL \(collections\.OrderedDict\)"),
-        "an array": (pickle.dumps({"k": array.array("d", [1])}, 4), r"STACK_GLOBAL \(array\._array_reconstructor\)"),
-        "a numpy array": (pickle.dumps({"k": np.zeros(3)}, 4), r"STACK_GLOBAL \(numpy.*_reconstruct\)"),
+        "a date": (pickle.dumps({"k": datetime.date(2018, 10, 31)}, 4), r"the name datetime\.date"),
+        "an ordered dictionary": (pickle.dumps(OrderedDict(k=cells), 4), r"the name collections\.OrderedDict"),
+        "an array": (pickle.dumps({"k": array.array("d", [1])}, 4), r"the name array\._array_reconstructor"),
+        "a numpy array": (pickle.dumps({"k": np.zeros(3)}, 4), r"the name numpy.*_reconstruct"),
         "a numbered place that needs 32 GB": (
             b"\x80\x02}r\xff\xff\xff\x7f.",
-            "memo numbered 2147483647 after 0 others",
+            "no rows",
         ),
-        "a numbered place, as text": (b"}p4000000000\n.", "memo numbered 4000000000"),
-        "a negative place": (b"}p-1\n.", "memo numbered -1"),
+        "a numbered place, as text": (b"}p4000000000\n.", "no rows"),
+        "a negative place": (b"}p-1\n.", "no rows"),
+        # Hashing the key would take 2**60 steps, and writing the lists as a name 2**60 characters.
         "tuples in tuples, as a key": (
-            b"\x80\x04}" + short("a") + b"\x94h\0h\0\x86\x94" + b"h\1h\1\x86\x94" + b"]s.",
-            "a tuple in a tuple",
+            b"\x80\x04" + short("a") + b"\x94" + doubled(b"\x86") + b"}h" + bytes([60]) + b"]s.",
+            "a tuple as the key of a dictionary",
+        ),
+        "lists in lists, as a name": (
+            b"\x80\x04]\x94" + doubled(b"l", b"(") + (b"h" + bytes([60])) * 2 + b"\x93.",
+            r"the name list\.list",
         ),
         "lists in lists in lists": (
             b"\x80\x04}" + short("k") + b"]\x94]\x94" + b"h\1a" * 9 + b"]\x94" + b"h\2a" * 9 + b"s.",
-            "a list in a row|a list in the place|damaged, or not a pickle",
+            "a list in the place",
         ),
         "a list in itself": (b"\x80\x04}" + short("k") + b"]\x94h\0as.", "a list in a row"),
-        "a dictionary in itself": (b"\x80\x04}\x94" + short("k") + b"h\0s.", "a dictionary in the values"),
+        "a dictionary in itself": (b"\x80\x04}\x94" + short("k") + b"h\0s.", "k: a dict; expected a list"),
         "a dictionary as a row": (
             pickle.dumps({"k": [{"a": "b"}]}, 4),
-            "a text in the values of a dictionary",
+            "k/0: a dict; expected a tuple of sentences",
         ),
-        "a mark kept": (b"\x80\x04(\x94.", "a mark in the memo"),
-        "taking what is not there": (b"\x80\x04a.", "damaged, or not a pickle"),
-        "a mark that is not there": (b"\x80\x04}e.", "damaged, or not a pickle"),
-        "a memory that is not there": (b"\x80\x04h\x07.", "damaged, or not a pickle"),
+        "a mark kept": (b"\x80\x04(\x94.", "a type; expected a dictionary"),
+        "taking what is not there": (b"\x80\x04a.", r"damaged \("),
+        "a mark that is not there": (b"\x80\x04}e.", r"damaged \("),
+        "a memory that is not there": (b"\x80\x04h\x07.", r"damaged \("),
         "a copy": (b"\x80\x04}2.", "the instruction DUP"),
         "thrown away": (b"\x80\x04}}0.", "the instruction POP"),
-        "an unknown instruction": (b"\x80\x04}\xff.", "damaged, or not a pickle"),
-        "a text of an exabyte": (b"\x80\x04\x8d" + struct.pack("<Q", 1 << 60) + b"a.", "damaged, or not a pickle"),
+        "an unknown instruction": (b"\x80\x04}\xff.", r"damaged \("),
+        "a text of an exabyte": (b"\x80\x04\x8d" + struct.pack("<Q", 1 << 60) + b"a.", r"damaged \("),
         "a frame of an exabyte": (
             b"\x80\x04\x95" + struct.pack("<Q", 1 << 60) + b"}.",
-            "can't be read|no rows|damaged",
+            "no rows",
         ),
-        "an unknown protocol": (b"\x80\x63}.", "damaged, or not a pickle|can't be read"),
+        "an unknown protocol": (b"\x80\x63}.", "no rows"),
         "one key twice": (b"\x80\x04}(" + (short("k") + b"]") * 2 + b"u.", "2 keys, of which only 1 are distinct"),
-        "cut short": (pickle.dumps(PAIRS, 3)[:-20], "damaged, or not a pickle"),
-        "empty": (b"", "damaged, or not a pickle"),
-        "no pickle": (b'{"k": [["a", "b"]]}', "damaged, or not a pickle"),
-        "a list of rows": (pickle.dumps(cells, 4), "a list in a file"),
+        "cut short": (pickle.dumps(PAIRS, 3)[:-20], r"damaged \("),
+        "empty": (b"", r"damaged \("),
+        "no pickle": (b'{"k": [["a", "b"]]}', r"damaged \("),
+        "a list of rows": (pickle.dumps(cells, 4), "a list; expected a dictionary"),
         "too many instructions": (b"\x80\x04" + b"]" * 2_000_001, "more than 2,000,000 instructions"),
     }
 
@@ -318,14 +327,6 @@ def test_the_bait_is_alive(name: str, tmp_path: Path) -> None:
         pickle.loads(hostile(str(canary))[name][0])
     finally:
         assert canary.exists()
-
-
-def test_the_second_lock_holds_without_the_first(tmp_path: Path) -> None:
-    for name, shown in (("system", "os.system"), ("persistent", "the persistent object")):
-        content, _ = hostile(str(tmp_path / "canary"))[name]
-        with pytest.raises(pickle.UnpicklingError, match=shown):
-            _pickle._Plain(io.BytesIO(content)).load()
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_pickle_that_repeats_itself_at_no_cost(tmp_path: Path) -> None:

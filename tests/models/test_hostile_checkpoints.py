@@ -3,7 +3,6 @@
 import json
 import shutil
 import struct
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from models_for_tests import byte_level, sentencepiece_like, transformer
 
 from syntagm.errors import ModelError
 from syntagm.models import names
-from syntagm.models.hugging_face import trial, unsafe
+from syntagm.models.hugging_face import unsafe
 from syntagm.models.hugging_face.tokens import starts_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -49,11 +48,6 @@ def vocabulary(**changes: Any) -> Spoil:
 def split(pattern: str) -> Spoil:
     divide = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
     return edited("tokenizer.json", pre_tokenizer=divide)
-
-
-def grow(count: int, by: int) -> Spoil:
-    replace = {"type": "Replace", "pattern": {"String": "e"}, "content": "e" * by}
-    return edited("tokenizer.json", normalizer={"type": "Sequence", "normalizers": [replace] * count})
 
 
 def added(**changes: Any) -> Spoil:
@@ -98,9 +92,6 @@ def refused(saved: Path, tmp_path: Path, spoil: Spoil, kind: str = "gpt2", optio
     ("spoil", "message"),
     [
         (split("(unclosed["), "tiny/tokenizer.json: "),
-        (split(r"((a+)+)+$x"), "tiny/tokenizer.json: a tokenizer that can't be used: it "),
-        (grow(10, 1000), "tiny/tokenizer.json: a tokenizer that can't be used: it "),
-        (grow(1, 10_000), "tiny/tokenizer.json: a tokenizer that can't be used: it makes 10,094 characters"),
         (added(content="y" * 10_001), "tiny/tokenizer.json: an added token of 10,001 characters"),
         (added(id=10**12), "tiny/tokenizer.json: a token with the number 1000000000000"),
         (vocabulary(type="Evil"), "tiny/tokenizer.json: no tokenizer ("),
@@ -116,11 +107,8 @@ def test_tokenizers(saved: Path, tmp_path: Path, spoil: Spoil, message: str) -> 
     assert message in refused(saved, tmp_path, spoil)
 
 
-@pytest.mark.slow
-def test_a_panic_without_a_trial(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no process can be started, or only a text makes a regular expression give up, the panic is still one error."""
-    monkeypatch.setattr(sys, "executable", "")
-    trial._problem.cache_clear()
+def test_a_panic_over_a_text(saved: Path, tmp_path: Path) -> None:
+    """Where only a text makes a regular expression give up, the panic is one error."""
     folder = Path(shutil.copytree(saved / "gpt2", tmp_path / "tiny"))
     split(r"((a+)+)+$x")(folder)
     model = names.load(f"causal:{folder}")
@@ -150,29 +138,15 @@ def template(text: str) -> Spoil:
     ("text", "message"),
     [
         ("{% for i in range(1000000000) %}{% endfor %}", "a chat template that fails (Range too big."),
-        ("{% set x = 'a' * 10000000000 %}", "a chat template that fails: it takes more than 1 GB of memory"),
-        ("{{ 9**(9**9) }}", "a chat template that fails: it takes more than 1 seconds"),
-        (
-            "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
-            "a chat template that fails: it takes more than 1 seconds",
-        ),
-        ("{{ 'a' * 1000000 }}", "a chat template that fails: it writes 1,000,014 characters"),
+        ("{{ 'a' * 1000000 }}", "a chat template that writes 1,000,014 characters; expected at most 100,000"),
         ("{{ cycler.__init__.__globals__.os.getcwd() }}", "a chat template that fails (access to attribute '__init__'"),
         ("{% include '/etc/passwd' %}", "a chat template that fails ("),
         ("{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}", "a chat template that fails (maximum recursion depth"),
         ("{#" + "x" * 100_000 + "#}", "a chat template of 100,0"),
     ],
 )
-def test_chat_templates(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
-    monkeypatch.setattr(trial, "_SECONDS", 1)
-    trial._problem.cache_clear()
+def test_chat_templates(saved: Path, tmp_path: Path, text: str, message: str) -> None:
     assert message in refused(saved, tmp_path, template(text), options="?chat=user")
-
-
-def test_a_template_without_a_trial(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "")
-    text = "{% for i in range(1000000000) %}{% endfor %}"
-    assert "(Range too big." in refused(saved, tmp_path, template(text), options="?chat=user")
 
 
 @pytest.mark.parametrize(
@@ -222,27 +196,6 @@ def test_tokens_that_go_back() -> None:
     assert starts_of("ab cd", [(0, 2), (3, 5)], "tiny").tolist() == [0, 2]
     with pytest.raises(ModelError, match="tokens that go back, from character 3 to 0 of 'ab cd'"):
         starts_of("ab cd", [(0, 2), (3, 5), (0, 2)], "tiny")
-
-
-@pytest.mark.slow
-def test_regular_expressions_of_an_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "_SECONDS", 1)
-    names_of_layers = ["transformer.h.0.attn.c_attn"]
-    trial.refuse_patterns(
-        {"target_modules": [r".*attn", "c_attn", "(unclosed"]}, names_of_layers, "adapter_config.json"
-    )
-    with pytest.raises(ModelError, match=r"adapter_config.json: regular expressions such as .* more than 1 seconds"):
-        trial.refuse_patterns({"rank_pattern": {"(.*)*(.*)*(.*)*x$": 4}}, names_of_layers, "adapter_config.json")
-
-
-@pytest.mark.slow
-def test_regular_expressions_of_a_quantisation(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "_SECONDS", 1)
-    settings = {"quant_method": "compressed-tensors", "config_groups": {"all": {"targets": ["re:(.*)*(.*)*(.*)*x$"]}}}
-    message = refused(saved, tmp_path, edited("config.json", quantization_config=settings), "llama")
-    assert (
-        "which can't be used: it takes more than 1 seconds; expected expressions that match names of layers" in message
-    )
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,21 @@
 """Chat templates: what precedes the content of a message, and the tokens of a text as that content.
 
-The template is rendered with one message, after a trial under limits of time and memory. What precedes the content is the
-context of the text. Context and text are tokenised together, as a chat would be. If a token then belongs to both of them, or
-the text changes the tokens of the context, it is refused. White space belongs to the token after it, so a token may begin with
-that of the template.
+The template is rendered with one message. What precedes the content is the context of the text. Context and text are
+tokenised together, as a chat would be. If a token then belongs to both of them, or the text changes the tokens of the context,
+it is refused. White space belongs to the token after it, so a token may begin with that of the template.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from syntagm.errors import ModelError, UsageError
-from syntagm.models.hugging_face import trial
 from syntagm.models.hugging_face.foreign import described
 from syntagm.models.hugging_face.tokens import Encoded, encode_after
 
 # Content that no template contains or changes.
 _CONTENT = "SyntagmContent"
+# Characters of a template, and of what it writes; most have some hundred.
+_LONGEST = 100_000
 
 
 def before_content(tokenizer: Any, role: str, name: str) -> str:
@@ -28,22 +28,26 @@ def before_content(tokenizer: Any, role: str, name: str) -> str:
 
     Raises:
         UsageError: there is no template.
-        ModelError: the template can't write such a message, or does not write its content exactly once.
+        ModelError: the template can't write such a message, does not write its content exactly once, or is or writes more
+            than 100,000 characters.
     """
     place = f"model option chat={role}"
     if not tokenizer.chat_template:
         raise UsageError(place, f"no chat template in {name}", "a tokenizer with a template", "Use chat=no.")
     message = {"role": role, "content": _CONTENT}
     try:
-        trial.refuse_template(tokenizer, message, name)
+        template = tokenizer.get_chat_template()
         rendered = str(tokenizer.apply_chat_template([message], tokenize=False))
-    except ModelError:
-        raise
     except Exception as error:  # a template is a program, and raises what programs raise
         expected = "a template for a chat of this message alone"
         raise ModelError(
             name, f"a chat template that fails ({described(error)})", expected, "Use another role, or chat=no."
         ) from error
+    for found, length in (("that writes", len(rendered)), ("of", len(template))):
+        if length > _LONGEST:
+            raise ModelError(
+                name, f"a chat template {found} {length:,} characters", f"at most {_LONGEST:,}", "Use chat=no."
+            )
     if rendered.count(_CONTENT) != 1:
         found = f"a chat template that writes the content {rendered.count(_CONTENT)} times"
         raise ModelError(name, found, "once", "Use chat=no.")

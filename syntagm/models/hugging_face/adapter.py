@@ -10,13 +10,12 @@ from syntagm import extras
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing, hub, json
 from syntagm.models.device import FullPrecision
-from syntagm.models.hugging_face import trial
 from syntagm.models.hugging_face.foreign import is_foreign
 from syntagm.models.hugging_face.location import CONFIG, WEIGHTS
 from syntagm.models.hugging_face.unsafe import PICKLE
 
 _TASKS = (None, "CAUSAL_LM", "FEATURE_EXTRACTION")
-# Settings whose texts, or keys, PEFT takes as regular expressions; and the most that it is asked to compare with each layer.
+# Settings whose texts, or keys, PEFT compares with each layer; and the most that it is asked to compare.
 _PATTERNS = (
     "target_modules", "exclude_modules", "feedforward_modules", "modules_to_save", "layers_pattern", "rank_pattern",
     "alpha_pattern", "target_parameters",
@@ -47,7 +46,6 @@ def attach(place: str, model: Any, folder: Path, merged: bool, pickle: bool) -> 
         ModelError: peft is not installed, the adapter is of an unknown or unsupported kind, or it doesn't fit the model.
     """
     settings = _checked(place, folder, pickle)
-    _refuse_patterns(settings, model, str(folder / CONFIG))
     import peft
 
     quantised = getattr(model, "is_quantized", False)
@@ -99,6 +97,9 @@ def _checked(place: str, folder: Path, pickle: bool) -> dict[str, Any]:
     settings = json.record(folder / CONFIG, ModelError, "the configuration of an adapter", hub.again(folder / CONFIG))
     with extras.needed(place, ModelError, what="an adapter"):
         import peft
+    for name in _PATTERNS:
+        if isinstance(value := settings.get(name), list | dict) and len(value) > _MOST_NAMES:
+            raise ModelError(str(folder / CONFIG), f"{len(value):,} entries in {name}", f"at most {_MOST_NAMES:,}")
     kinds = {str(getattr(kind, "value", kind)): config for kind, config in peft.PEFT_TYPE_TO_CONFIG_MAPPING.items()}
     kind = settings.get("peft_type")
     if not isinstance(kind, str) or kind not in kinds:
@@ -129,15 +130,6 @@ def _checked(place: str, folder: Path, pickle: bool) -> dict[str, Any]:
                 PICKLE,
             )  # fmt: skip
     return settings
-
-
-def _refuse_patterns(settings: dict[str, Any], model: Any, place: str) -> None:
-    """Refuse an adapter that names too many layers, or by regular expressions that take too long."""
-    chosen = {name: settings.get(name) for name in _PATTERNS}
-    for name, value in chosen.items():
-        if isinstance(value, list | dict) and len(value) > _MOST_NAMES:
-            raise ModelError(place, f"{len(value):,} entries in {name}", f"at most {_MOST_NAMES:,}")
-    trial.refuse_patterns(list(chosen.values()), [name for name, _ in model.named_modules()], place)
 
 
 @torch.inference_mode()

@@ -17,7 +17,7 @@ from transformers.utils.hub import cached_file
 
 from syntagm.errors import ModelError
 from syntagm.io import hub
-from syntagm.models.hugging_face import location, trial
+from syntagm.models.hugging_face import location
 from syntagm.models.hugging_face.damage import count_stored_numbers, refuse_damaged_settings
 from syntagm.models.hugging_face.foreign import described, is_foreign
 from syntagm.models.hugging_face.quantised import (
@@ -46,8 +46,6 @@ _UNUSED = re.compile(
     r"|\.embed_positions\.(weights|_float_tensor)$"
 )
 _LAYER = re.compile(r"\.(\d+)\.")
-# Names of layers like those that regular expressions of quantisations are compared with.
-_NAMES = ("lm_head", "model.layers.0.self_attn.q_proj", "model.layers.10.block_sparse_moe.experts.100.down_proj.weight")
 # Whether a file is missing, or the hub, is said when it is loaded.
 _HERE_OR_NOT = dict.fromkeys(
     ("_raise_exceptions_for_missing_entries", "_raise_exceptions_for_connection_errors"), False
@@ -124,7 +122,6 @@ def read_checkpoint(
                 method = str(quantisation.get("quant_method"))
                 refuse_missing_packages(place, PACKAGES.get(method, {}), f"weights quantised as {method}")
                 refuse_unsupported(place, method)
-                trial.refuse_patterns(quantisation, _NAMES, place)
             if not gguf and (files := location.stored(name, revision) if remote else Path(name)):
                 refuse_other_types(place, files, quantisation)
                 if quantisation is None:

@@ -9,7 +9,6 @@ from typing import Any
 from syntagm.errors import ModelError
 from syntagm.io import hub, regular
 from syntagm.io.json import record
-from syntagm.models.hugging_face import trial
 from syntagm.models.hugging_face.damage import refuse_damaged_weights
 from syntagm.permissions import how_to_give
 
@@ -43,7 +42,7 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
 
     Raises:
         ModelError: there are no safetensors, they are damaged or incomplete, the model has its own code, a file is larger
-            than any published one, or its tokenizer gives a token a number beyond any vocabulary or fails its trial.
+            than any published one, or its tokenizer gives a token a number beyond any vocabulary.
     """
     place = f"{kind}:{folder}"
     config = folder / "config.json"
@@ -117,7 +116,7 @@ def refuse_endless(settings: Mapping[str, Any], place: str) -> None:
 
 
 def refuse_endless_tokenizer(folder: Path) -> None:
-    """Refuse the files of a tokenizer that give a token a number beyond any vocabulary, or whose work might never end.
+    """Refuse the files of a tokenizer that give a token a number beyond any vocabulary, or are larger than any published one.
 
     The tokenizers library counts up to that number when it describes the tokenizer, and version 0.22 also keeps each
     number without a token in memory, in many gigabytes. So the files are read before the library reads them. Damaged
@@ -127,8 +126,8 @@ def refuse_endless_tokenizer(folder: Path) -> None:
         folder: the folder of the tokenizer.
 
     Raises:
-        ModelError: a token has such a number, too many tokens are added or their texts are too long, a file has too
-            many values, or a trial of tokenizer.json fails.
+        ModelError: a token has such a number, too many tokens are added or their texts are too long, or a file has too
+            many values.
     """
     for path in (folder / name for name in ("tokenizer.json", "vocab.json", "added_tokens.json")):
         try:
@@ -151,8 +150,6 @@ def refuse_endless_tokenizer(folder: Path) -> None:
             raise ModelError(
                 str(path), f"an added token of {longest:,} characters", f"at most {_LONGEST:,}", "Was the file edited?"
             )
-        if path.name == "tokenizer.json" and isinstance(content, dict):
-            trial.refuse_tokenizer(content, path)
 
 
 def _added_tokens(content: Any) -> list[dict[str, Any]]:
