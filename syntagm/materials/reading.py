@@ -170,10 +170,8 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
         raise InputError(str(file), f"more than one format claims it: {names}", "", cure)
     _refuse_damaged(file)
     found, also = unclaimed(file)
-    of_regions = (
-        "The header of a table of regions begins with item,condition; a column of numbers needs rows #prediction."
-    )
-    cure = " ".join(filter(None, (cure, also, of_regions)))
+    of_regions = "The header of a table of regions begins with item,condition; a column of numbers needs rows "
+    cure = " ".join(filter(None, (cure, also, of_regions + "#prediction.")))
     raise InputError(str(file), found, "", cure)
 
 

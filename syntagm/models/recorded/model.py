@@ -199,8 +199,8 @@ def _of_lm_zoo(path: str, text: str) -> Iterator[tuple[int, dict[str, str]]]:
         else:
             token = token.replace("▁", " ") if is_pieces else f" {token}"
             token = token if index else token.lstrip(" ")
-        row = {"index": str(index), "start": str(start), "token": token, "bits": "nan" if place in unscored else bits}
-        yield line, row
+        bits = "nan" if place in unscored else bits
+        yield line, {"index": str(index), "start": str(start), "token": token, "bits": bits}
         index, start = index + 1, start + len(token)
 
 
