@@ -79,9 +79,14 @@ def refuse_unused(table: _table.Table, pair: tuple[str, str], used: Sequence[str
         more = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
         shown = f"columns that may say which sentence is good: {', '.join(map(repr, labels[:3]))}{more}"
         options = f"{table.path.name}?good={pair[0]}&bad={pair[1]}&label="
-        cure = f"Write {options}{labels[0]} if 0 or {pair[0]} there means that the sentence in {pair[0]!r} is good, and 1 or "
-        cure += f"{pair[1]} the other, and add &values=X,Y for other labels; write {options}{NONE} if {pair[0]!r} always has "
-        raise InputError(str(table.path), shown, "the option label=", cure + "the good one.")
+        meant = meaning(table.columns, pair, found[labels[0]], "")
+        is_clear = found[labels[0]] <= meant.keys()
+        column, first, second = (
+            (labels[0], of(meant, 0), of(meant, 1)) if is_clear else (f"{labels[0]}&values=X,Y", "X", "Y")
+        )
+        cure = f"Write {options}{column} if {first} there means that the sentence in {pair[0]!r} is good, and {second} the "
+        cure += f"other; write {options}{NONE} if {pair[0]!r} always has the good one."
+        raise InputError(str(table.path), shown, "the option label=", cure)
 
 
 def _names(pair: tuple[str, str]) -> dict[str, int]:

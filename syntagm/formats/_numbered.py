@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from syntagm.errors import InputError
 from syntagm.formula import parse
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.suite import Prediction, Region, Sentence, Suite
 
 _REFERENCE = re.compile(r"\(\s*([\w-]+)(?=\s*;%)")
 
@@ -18,7 +18,7 @@ def numbered(suite: Suite) -> Suite:
     regions becomes one region.
     """
     sequences = _names(suite)
-    has_names = not all(_is_numbered(names) for names in sequences)
+    has_names = not all(names and names == tuple(map(str, range(1, len(names) + 1))) for names in sequences)
     if not has_names and all(prediction.name == str(index) for index, prediction in enumerate(suite.predictions)):
         return suite
     if has_names and len(sequences) > 1:
@@ -30,14 +30,15 @@ def numbered(suite: Suite) -> Suite:
     labels |= {f"prediction.{index}": prediction.name for index, prediction in enumerate(suite.predictions)}
     return replace(
         suite,
-        items=tuple(_item(item, numbers) for item in suite.items) if has_names else suite.items,
+        items=tuple(
+            replace(item, sentences={name: _sentence(own, numbers) for name, own in item.sentences.items()})
+            for item in suite.items
+        )
+        if has_names
+        else suite.items,
         predictions=tuple(_predictions(suite, numbers)),
         tags={**suite.tags, **labels},
     )
-
-
-def _is_numbered(names: tuple[str, ...]) -> bool:
-    return names == tuple(str(number) for number in range(1, len(names) + 1)) and bool(names)
 
 
 def _names(suite: Suite) -> dict[tuple[str, ...], str]:
@@ -48,10 +49,6 @@ def _names(suite: Suite) -> dict[tuple[str, ...], str]:
             names = tuple(region.name for region in sentence.regions)
             places.setdefault(names, f"item {item.id}, condition {condition}")
     return places
-
-
-def _item(item: Item, numbers: Mapping[str, str]) -> Item:
-    return replace(item, sentences={name: _sentence(sentence, numbers) for name, sentence in item.sentences.items()})
 
 
 def _sentence(sentence: Sentence, numbers: Mapping[str, str]) -> Sentence:

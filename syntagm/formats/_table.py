@@ -197,7 +197,7 @@ def _fitting(content: str, path: Path, delimiter: str) -> tuple[int, int]:
 def _header(content: str, path: Path, delimiter: str, quote: bool) -> list[str]:
     """Return the first row for a delimiter; empty if it can't be read with this delimiter."""
     try:
-        return next((row for _, row in csv.rows(content, path, delimiter, quote)), [])
+        return next((row for _, row in csv.rows(content[: 8 * EXCERPT], path, delimiter, quote)), [])
     except InputError:
         return []
 

@@ -13,6 +13,7 @@ pair are the same, this is the comparison of the whole sentences, too. Items are
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from json import JSONDecoder
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -140,27 +141,12 @@ _SAID: Mapping[_Layout, str] = {
 }
 
 
-def _first(head: str) -> Any:
+def _first(head: str) -> tuple[_Texts, _Texts] | None:
     """Return the first item of a list, if it has the shape of a pair and is not cut off."""
-    inner = head.lstrip()[1:].lstrip()
-    depth, quoted, escaped = 0, False, False
-    for place, sign in enumerate(inner[:20_000]):
-        if quoted:
-            escaped, quoted = (sign == "\\" and not escaped), (sign != '"' or escaped)
-        elif sign == '"':
-            quoted = True
-        elif sign in "[{":
-            depth += 1
-        elif sign in "]}":
-            depth -= 1
-            if depth == 0:
-                try:
-                    return _pair(json.parsed(inner[: place + 1], Path("first item")))
-                except InputError:
-                    return None
-        if depth == 0:
-            return None
-    return None
+    try:
+        return _pair(JSONDecoder().raw_decode(head.lstrip()[1:].lstrip()[:20_000])[0])
+    except (ValueError, RecursionError):
+        return None
 
 
 def _pair(value: Any) -> tuple[_Texts, _Texts] | None:

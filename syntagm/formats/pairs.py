@@ -141,7 +141,11 @@ def unscored(path: Path, head: str, **options: str) -> list[str]:
     pair = named or next(iter(_recognised(table) or _names()(table.columns)), ())
     columns = table.columns
     _, fields = _method("", columns)
-    of_pair = _id(columns, options.get("id", "")), _suite(columns, options.get("suite", "")), options.get("label")
+    of_pair = (
+        options.get("id") or _known(columns, IDS),
+        options.get("suite") or _known(columns, SUITES),
+        options.get("label"),
+    )
     used = {*pair, *fields, *of_pair, ""}
     return [name for name in columns if name not in used] if pair and set(pair) <= set(columns) else []
 
@@ -158,7 +162,7 @@ def read_as(path: Path, head: str, **options: str) -> str:
     if not pair:
         return ""
     label = options.get("label", "")
-    suite = _suite(table.columns, options.get("suite", ""))
+    suite = options.get("suite") or _known(table.columns, SUITES)
     parts = [f"good: {pair[0]}, bad: {pair[1]}", f"suite: {suite}" if suite else "suite: the file"]
     if label not in ("", _labels.NONE) and {*pair} <= {*table.columns}:
         meant = _labels.meaning(table.columns, pair, table.cells(label), options.get("values", ""))
@@ -224,7 +228,7 @@ def read(
     for name in (*pair, id, suite, discard, "" if label == _labels.NONE else label):
         if name and name not in columns:
             raise UsageError(str(path), f"no column {name!r}", "one of " + ", ".join(map(repr, columns)))
-    id, suite = _id(columns, id), _suite(columns, suite)
+    id, suite = id or _known(columns, IDS), suite or _known(columns, SUITES)
     if values and label in ("", _labels.NONE):
         raise UsageError("values", "given without label=", "both label= and values=")
     if not label:
@@ -275,11 +279,6 @@ def _names(good: str = "", bad: str = "") -> Callable[[Sequence[str]], list[tupl
     return find
 
 
-def _named(columns: Sequence[str], name: str) -> str | None:
-    """Return the column with a name, as `_table.plain` spells it; None if there is none, or if there are several."""
-    return _meant(columns).get(name)
-
-
 def _meant(columns: Sequence[str]) -> dict[str, str]:
     """Map names to the columns that they mean: the one of this name, otherwise the only one that `_table.plain` spells so.
 
@@ -293,12 +292,10 @@ def _meant(columns: Sequence[str]) -> dict[str, str]:
     return {name: of[0] for name, of in spelt.items() if len(of) == 1} | {column: column for column in columns}
 
 
-def _id(columns: Sequence[str], option: str) -> str:
-    return option or next((column for name in IDS if (column := _named(columns, name)) is not None), "")
-
-
-def _suite(columns: Sequence[str], option: str) -> str:
-    return option or next((column for name in SUITES if (column := _named(columns, name)) is not None), "")
+def _known(columns: Sequence[str], names: Sequence[str]) -> str:
+    """Return the column with the first of some names that there is; "" if there is none."""
+    meant = _meant(columns)
+    return next((meant[name] for name in names if name in meant), "")
 
 
 def _read(content: str, path: Path, named: tuple[str, str] | None, delimiter: str, quote: bool) -> _table.Table:
@@ -372,7 +369,7 @@ def _doubt(table: _table.Table, pair: tuple[str, str]) -> str:
 
 def _open(table: _table.Table, pair: tuple[str, str]) -> bool:
     """Return whether the names of a pair do not say which is good: a source can be what a target corrects."""
-    return _plain(pair) == SOURCES and not any(_named(table.columns, name) for name in ("phenomenon", "paradigm"))
+    return _plain(pair) == SOURCES and not _known(table.columns, ("phenomenon", "paradigm"))
 
 
 def _plain(pair: tuple[str, str]) -> tuple[str, str]:
@@ -460,10 +457,8 @@ def _suites(
 
 def _method(place: str, columns: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
     """Return the prefix method whose columns exist, and these columns."""
-    methods = []
-    for method, names in FIELDS:
-        if all(found := [_named(columns, name) or "" for name in names]):
-            methods.append((method, tuple(found)))
+    meant = _meant(columns)
+    methods = [(method, tuple(meant[name] for name in names)) for method, names in FIELDS if meant.keys() >= {*names}]
     if len(methods) > 1:
         raise InputError(place, "the columns of two prefix methods", "the columns of one method")
     return methods[0] if methods else (None, ())

@@ -83,7 +83,7 @@ def read(path: Path, *, context: str = "published") -> Iterator[Suite]:
         place = f"{path}, line {line}"
         number = _number(fields, place)
         good, bad = (shape.sentence(_field(fields, name, place), place) for name in ("sentence_good", "sentence_bad"))
-        words = [_words(sentence) for sentence in (good, bad)]
+        words = [sentence.strip(string.punctuation + string.whitespace).split() for sentence in (good, bad)]
         _refuse_other_differences(words, place)
         texts = [_published(split) for split in words] if context == "published" else [good, bad]
         sentences = {name: Sentence(text) for name, text in zip(("good", "bad"), texts, strict=True)}
@@ -103,10 +103,6 @@ def _field(fields: dict[str, Any], name: str, place: str) -> Any:
     if name not in fields:
         raise InputError(place, f"no {name!r}", "sentence_good, sentence_bad and label")
     return fields[name]
-
-
-def _words(sentence: str) -> list[str]:
-    return sentence.strip(string.punctuation + string.whitespace).split()
 
 
 def _refuse_other_differences(words: list[list[str]], place: str) -> None:

@@ -11,6 +11,7 @@ the words are regions called 1, 2, 3 ... Such tables have no predictions; `&pred
 `&predict=(critical;%UNAGREE%) > (critical;%AGREE%)`.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -134,12 +135,12 @@ def _predictions(formula: str) -> tuple[Prediction, ...]:
 def _joined(table: _table.Table, rows: Rows, content: str, region: str) -> Sentence:
     """Return the sentence whose rows are words or regions."""
     contents = [shape.plain(row.get(content, "")).strip() for _, row in rows]
-    for times in range(2, len(rows) // 2 + 1):
-        if len(rows) % times == 0 and contents == contents[: len(rows) // times] * times:
-            found = f"the sentence {' '.join(contents[: len(rows) // times])[:60]!r} {times} times"
-            raise InputError(
-                table.place(rows[0][0]), found, "each once", "Keep the rows of one person, if these are answers."
-            )
+    regions_of = [shape.plain(row.get(region, "")) if region else "" for _, row in rows]
+    repeated = Counter(zip(regions_of, contents, strict=True))
+    if len(repeated) > 1 and (times := min(repeated.values())) > 1:
+        found = f"the sentence {' '.join(cell for _, cell in repeated)[:60]!r} {times} times"
+        cure = "Keep the rows of one person, if these are answers."
+        raise InputError(table.place(rows[0][0]), found, "each once", cure)
     text, regions = "", list[Region]()
     for count, (number, row) in enumerate(rows, 1):
         place = table.place(number)

@@ -82,7 +82,8 @@ def read(path: Path, *, delimiter: str = "") -> Iterator[Suite]:
         UsageError: `delimiter` is not one character.
     """
     content = utf8.read(path)
-    yield _parsed(content, _table.delimiter_character(delimiter) if delimiter else _delimiter(content), path)
+    marks = [mark for mark in _table.DELIMITERS.values() if _is_header(_first(content, mark))]
+    yield _parsed(content, _table.delimiter_character(delimiter) if delimiter else (*marks, ",")[0], path)
 
 
 def write(suites: Sequence[Suite], path: Path) -> None:
@@ -301,11 +302,6 @@ def _first(content: str, mark: str) -> list[str]:
 
 def _is_header(names: Sequence[str]) -> bool:
     return names[:1] == ["item"] and ("condition" in names or any(":" in name for name in names))
-
-
-def _delimiter(content: str) -> str:
-    marks = _table.DELIMITERS.values()
-    return next((mark for mark in marks if _is_header(_first(content, mark))), ",")
 
 
 def sentence_of(contents: Mapping[str, str], place: str) -> Sentence:

@@ -68,7 +68,8 @@ def read(path: Path, *, joined: str = "") -> Iterator[Suite]:
     name = shape.field(meta, "name", str, f"{path}, meta")
     suite = Suite(name, items, tuple(_predictions(predictions, path)), tags, _aggregate(meta, f"{path}, meta"))
     skeleton = _skeleton.strip(top | {"items": []}, _frame(suite))
-    yield replace(suite, tags=tags | _json_tag("json:suite", skeleton) | _escaped(content))
+    escaped = {"json:ascii": "true"} if content.isascii() and "\\u" in content else {}
+    yield replace(suite, tags=tags | _json_tag("json:suite", skeleton) | escaped)
 
 
 def write(suites: Sequence[Suite], path: Path) -> None:
@@ -263,7 +264,3 @@ def _plain_item(item: Item, place: str) -> dict[str, Any]:
 
 def _json_tag(tag: str, skeleton: Any) -> dict[str, str]:
     return {} if skeleton is None else {tag: json.dumps(skeleton, ensure_ascii=False)}
-
-
-def _escaped(content: str) -> dict[str, str]:
-    return {"json:ascii": "true"} if content.isascii() and "\\u" in content else {}

@@ -35,11 +35,9 @@ def claims(path: Path, head: str) -> bool:
     """Return whether this is a TOML file with a template section, which a long list of words may precede."""
     if path.suffix != ".toml":
         return False
-    return _SECTIONS.search(head) is not None or (len(head) >= 1000 and _SECTIONS.search(_whole(path)) is not None)
-
-
-def _whole(path: Path) -> str:
-    return utf8.beginning(path, MAX_CHARACTERS).decode("utf-8", errors="replace")
+    if not (found := _SECTIONS.search(head)) and len(head) >= 1000:
+        found = _SECTIONS.search(utf8.beginning(path, MAX_CHARACTERS).decode(errors="replace"))
+    return found is not None
 
 
 def read(

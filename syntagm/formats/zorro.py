@@ -32,7 +32,9 @@ def claims(path: Path, head: str) -> bool:
 
 def read_as(path: Path, head: str, **options: str) -> str:
     """Say which sentence is taken as the good one."""
-    return "alternating lines, the bad sentence of each pair first" + _reason(path)
+    return "alternating lines, the bad sentence of each pair first" + (
+        ", as in the published file of this name" if path.stem in PARADIGMS else ""
+    )
 
 
 def read(path: Path) -> Iterator[Suite]:
@@ -45,7 +47,3 @@ def read(path: Path) -> Iterator[Suite]:
         InputError: a line is empty, or the number of lines is odd.
     """
     yield from _pair.alternating(path, "bad")
-
-
-def _reason(path: Path) -> str:
-    return ", as in the published file of this name" if path.stem in PARADIGMS else ""

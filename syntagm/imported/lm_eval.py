@@ -28,14 +28,9 @@ def read(files: Sequence[Path], suites: Sequence[Suite] = ()) -> Iterator[Pair]:
         if not (match := _NAME.fullmatch(file.name)):
             raise InputError(str(file), "another name", "samples_TASK_DATE.jsonl, as --log_samples writes it")
         suite = match["task"].removeprefix("syntagm_")
-        rows = sorted(strict_json.objects(utf8.read(file), file), key=lambda row: _number(row[1]))
-        for line, row in rows:
+        rows = [(row.get("doc_id"), line, row) for line, row in strict_json.objects(utf8.read(file), file)]
+        for _, line, row in sorted(rows, key=lambda row: row[0] if isinstance(row[0], int) else -1):
             yield _pair(suite, row, f"{file}, line {line}")
-
-
-def _number(row: dict[str, Any]) -> int:
-    number = row.get("doc_id")
-    return number if isinstance(number, int) else -1
 
 
 def _pair(suite: str, row: dict[str, Any], place: str) -> Pair:

@@ -103,35 +103,33 @@ def rows(
     """
     if limit is not None and content.count(delimiter) > limit:
         raise InputError(str(path), f"more than {limit:,} cells", "fewer", "Split it into several files.")
-    source = io.StringIO(content if blanks else _trimmed(content, delimiter, quote), newline="")
+    trims, marked = not blanks, quote and '"' in content
+    source = io.StringIO(_trimmed(content, delimiter) if trims and marked else content, newline="")
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
     table = csv.reader(source, delimiter=delimiter, quoting=quoting, strict=True)
     begin = 1
     try:
         for row in table:
-            if row:
+            if trims and not marked:
+                row = [cell.strip() for cell in row]
+            if row and (marked or row != [""]):
                 yield begin, row
             begin = table.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}, line {begin}", f"a row that can't be read: {error}", "a table", cure) from None
 
 
-def _trimmed(content: str, delimiter: str, quote: bool) -> str:
+def _trimmed(content: str, delimiter: str) -> str:
     """Delete white space at the ends of cells, outside of quotation marks.
 
-    >>> _trimmed('good , "a, b" ,c "d" \\n', ",", True)
+    >>> _trimmed('good , "a, b" ,c "d" \\n', ",")
     'good,"a, b",c "d"\\n'
     """
     mark = re.escape(delimiter)
-    blank, solid, edge = rf"[^\S\r\n{mark}]", rf"[^\s{mark}]", rf"[\r\n{mark}]"
-    at_an_end = rf"(?<={edge}){blank}++|\A{blank}++|(?<!{blank}){blank}++(?={edge}|\Z)"
-    if not (quote and '"' in content):
-        return re.sub(at_an_end, "", content)
-    if not re.search(at_an_end, content):
-        return content
-    end = rf"{blank}*+(?={edge}|\Z)"
-    quoted, bare = rf'"[^"]*+(?:""[^"]*+)*+"(?={end})', rf"(?:{solid}++(?:{blank}++{solid}++)*+)?+"
-    return re.sub(rf"(\A|{edge}){blank}*+({quoted}|{bare}){end}", r"\1\2", content)
+    blank, edge = rf"[^\S\r\n{mark}]", rf"[\r\n{mark}]"
+    quoted = rf'("[^"]*+(?:""[^"]*+)*+")(?={blank}*+(?:{edge}|\Z))'
+    begin, end = rf"(?:(?<={edge})|\A)(?:{blank}*+{quoted}|{blank}++)", rf"(?<!{blank}){blank}++(?={edge}|\Z)"
+    return re.sub(f"{begin}|{end}", r"\1", content)
 
 
 def under(header: Sequence[str], content: str, path: Path, blanks: bool = False) -> Iterator[tuple[int, list[str]]]:

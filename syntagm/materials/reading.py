@@ -62,8 +62,8 @@ def _described(suites: Sequence[Suite], wanted: str, named: Path, file: Path, mo
         UsageError: a column says a language that there is not.
     """
     dataset, language = None, ""
-    if not (bundled := _is_bundled(file)):
-        columns = _columns(file) if file.suffix in _TABLES else ()
+    if not (bundled := Path(__file__).parent in file.resolve().parents):
+        columns = pairs.columns(file, _head(file)) if file.suffix in _TABLES else ()
         dataset, language = datasets.dataset_of(named, _name(module), columns)
     scored = "bits" if bundled else dataset.scored if dataset else ""
     found = []
@@ -76,14 +76,6 @@ def _described(suites: Sequence[Suite], wanted: str, named: Path, file: Path, mo
             derived |= {"language": language, DERIVED: "true"}
         found.append(replace(suite, tags={**suite.tags, **derived}) if derived else suite)
     return found
-
-
-def _is_bundled(file: Path) -> bool:
-    return Path(__file__).parent in file.resolve().parents
-
-
-def _columns(file: Path) -> Sequence[str]:
-    return pairs.columns(file, _head(file))
 
 
 def recognised(path: str | Path) -> tuple[Path, ModuleType, dict[str, str]]:
@@ -178,10 +170,8 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
         raise InputError(str(file), f"more than one format claims it: {names}", "", cure)
     _refuse_damaged(file)
     found, also = unclaimed(file)
-    of_regions = (
-        "The header of a table of regions begins with item,condition; a column of numbers needs rows #prediction."
-    )
-    cure = " ".join(filter(None, (cure, also, of_regions)))
+    of_regions = "The header of a table of regions begins with item,condition; a column of numbers needs rows "
+    cure = " ".join(filter(None, (cure, also, of_regions + "#prediction.")))
     raise InputError(str(file), found, "", cure)
 
 

@@ -67,7 +67,10 @@ class Grapher:
         every = {pair: expression.conjunction(conditions) for pair, conditions in pairs.items()}
         edges, cycles = _forest(slots, list(every))
         if cycles:
-            compared = {pair: _compared(edge, pair) for pair, edge in every.items()}
+            compared = {
+                pair: _Compared(pair, renamed(edge, *pair), tuple(columns(edge, slot) for slot in pair))
+                for pair, edge in every.items()
+            }
             sizes = {pair: self._size(compared[pair], slots) for pair in every}
             edges, cycles = _forest(slots, sorted(every, key=lambda pair: -sizes[pair]))
             cycles.sort(key=lambda pair: sizes[pair])
@@ -114,10 +117,6 @@ class _Compared:
     pair: Pair
     condition: Expression
     columns: tuple[tuple[str, ...], ...]
-
-
-def _compared(edge: Expression, pair: Pair) -> _Compared:
-    return _Compared(pair, renamed(edge, *pair), tuple(columns(edge, slot) for slot in pair))
 
 
 def _words(groups: Groups, chosen: Iterable[int]) -> tuple[Word, ...]:

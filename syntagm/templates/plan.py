@@ -155,7 +155,11 @@ class Planner:
         assigned = expansion.assigned
         own = (template.conditions, template.item_tags)
         # Suites that share their draws fill the same slots in the same order.
-        family = [_resolved(group, expansion) for pair in template.together or (own,) for group in pair]
+        family = [
+            {name: expansion.pattern(pattern) for name, pattern in group.items()}
+            for pair in template.together or (own,)
+            for group in pair
+        ]
         at = [pair[0] is template.conditions for pair in template.together or (own,)].index(True)
         used: dict[str, str] = {}
         for group in family:
@@ -186,10 +190,6 @@ class Planner:
         }
         conditions, tags = family[2 * at : 2 * at + 2]
         return Plan(values, conditions, tags, filled, tuple(joint), tuple(family[::2]) if template.together else ())
-
-
-def _resolved(group: Mapping[str, Pattern], expansion: Expansion) -> dict[str, Pattern]:
-    return {name: expansion.pattern(pattern) for name, pattern in group.items()}
 
 
 def _table_forms(template: Template) -> dict[str, tuple[str, ...]]:

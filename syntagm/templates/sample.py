@@ -83,13 +83,10 @@ def _drawn(
     item_texts = [tuple(text for text, _ in group.values()) for group in item.spelled]
     if reason := _unknown(draws.template, item_texts) or _repeated(item, item_texts, seen):
         refused[reason] += 1
-        draws.tried += _pieces(item.plan)
+        groups = item.plan.together
+        draws.tried += sum(len(region) for group in groups for pattern in group.values() for region in pattern.regions)
         return None
     return item, item_texts
-
-
-def _pieces(plan: Plan) -> int:
-    return sum(len(region) for group in plan.together for pattern in group.values() for region in pattern.regions)
 
 
 def _reasons(refused: Counts[str]) -> str:

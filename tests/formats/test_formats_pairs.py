@@ -236,9 +236,8 @@ class TestLabels:
         first, second = values.split()
         text = SIDES.format(first, second).replace("label", name)
         path = made(tmp_path, text, "x.csv")
-        cure = (
-            rf"Write x.csv\?good=a&bad=b&label={name} if 0 or a there means .*; write x.csv\?good=a&bad=b&label=none if"
-        )
+        meant = {"0 1": " if 0 or a", "a b": " if a", "A B": " if a", "b b": " if a"}.get(values, "&values=X,Y if X")
+        cure = rf"Write x.csv\?good=a&bad=b&label={name}{meant} there means .*; write x.csv\?good=a&bad=b&label=none if"
         with pytest.raises(InputError, match=f"columns that may say which sentence is good: '{name}'.*{cure}"):
             reading.read(f"{path}?good=a&bad=b")
         (suite,) = reading.read(f"{path}?good=a&bad=b&label=none")
@@ -359,6 +358,31 @@ class TestLabelsThatNameAColumn:
             self.read(tmp_path, "left_text right_text", "left right", "?good=left_text&bad=right_text")
         with pytest.raises(InputError, match="columns that may say which sentence is good: 'is'"):
             self.read(tmp_path, "good_text bad_text", "good bad", "")
+
+    @pytest.mark.parametrize(
+        ("columns", "labels", "meant"),
+        [
+            (
+                "text1 text2",
+                "1 2",
+                "label=is if text1 or 1 there means that the sentence in 'text1' is good, and text2 or 2 the",
+            ),
+            (
+                "x y",
+                "0 1",
+                "label=is if 0 or x there means that the sentence in 'x' is good, and 1 or y the other; write",
+            ),
+            (
+                "text1 text2",
+                "0 1",
+                "label=is&values=X,Y if X there means that the sentence in 'text1' is good, and Y the other;",
+            ),
+        ],
+    )
+    def test_the_cure_says_what_these_labels_mean(self, tmp_path: Path, columns: str, labels: str, meant: str) -> None:
+        good, bad = columns.split()
+        with pytest.raises(InputError, match=meant):
+            self.read(tmp_path, columns, labels, f"?good={good}&bad={bad}")
 
 
 class TestSilentChoices:

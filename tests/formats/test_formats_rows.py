@@ -255,6 +255,16 @@ class TestRegionRows:
         [suite] = reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&content=w")
         assert texts(suite) == [("The keys 's",)]
 
+    def test_rows_of_several_people_are_no_sentence_in_any_order(self, tmp_path: Path) -> None:
+        # Neighbouring rows of a region are joined, so that "The The oars oars" would be one sentence.
+        (tmp_path / "a.csv").write_text("i,c,r,w\n1,a,x,The\n1,a,x,The\n1,a,y,oars\n1,a,y,oars\n")
+        with pytest.raises(InputError, match="line 2: the sentence 'The oars' 2 times; expected each once"):
+            reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&region=r&content=w")
+        # In a sentence that repeats itself, the regions are others.
+        (tmp_path / "a.csv").write_text("i,c,r,w\n1,a,k,tick\n1,a,l,tock\n1,a,m,tick\n1,a,n,tock\n")
+        [suite] = reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&region=r&content=w")
+        assert texts(suite) == [("tick tock tick tock",)]
+
 
 def test_lists_of_words_in_cells_are_no_sentences(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('good,bad\n"[""Bo"", ""hums""]","[""Bo"", ""hum""]"\n')

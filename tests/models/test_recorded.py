@@ -87,6 +87,10 @@ class TestLmZoo:
             "yes",
         )
 
+    def test_the_end_symbol_is_no_word(self, tmp_path: Path) -> None:
+        model = self.zoo(tmp_path, "1\t1\toars\t0\n1\t2\tsink\t3\n1\t3\t<eos>\t.5\n2\t1\tOars\t0\n2\t2\tsank\t4\n")
+        assert [answer.bits[1:].tolist() for answer in model.score(["oars sink", "Oars sank"])] == [[3.0], [4.0]]
+
     def test_damaged_rows_are_refused(self, tmp_path: Path) -> None:
         for rows, message in (
             ("1\t1\tThe\n", "line 2: a row with other cells"),

@@ -6,7 +6,8 @@ consecutive, with `index` counting from 0. The tokens of a sentence, joined, are
 
 It also reads what `lm-zoo get-surprisals` writes: `sentence_id`, `token_id`, `token`, `surprisal`, between tabs, in bits. If
 all first tokens have 0 bits, they were not scored, and the default is `bos=no`. Tokens are those of a byte-level tokenizer if
-any has its sign for a space, of SentencePiece if any begins with its sign, and otherwise words, between which a space is put.
+any has its sign for a space, of SentencePiece if any begins with its sign, and otherwise words, between which a space is put;
+`<eos>`, which ends a sentence and is no word of it, is left out.
 
 The options `sides`, `regions`, `exact` and `boundary` follow from the column `model`, if it names a model of a family that sees
 both sides of a token, of an approximate one, or one with `boundary=word`.
@@ -135,9 +136,8 @@ def _refusal(error: InputError) -> ModelError:
 
 def _model(path: str, text: str, options: Mapping[str, str]) -> str:
     """Return the name of the recorded model; "" if the file has none."""
-    return options.get("model") or next(
-        (row for _, row in csv.records(text, Path(path), limit=None, blanks=True)), {}
-    ).get("model", "")
+    _, row = next(csv.records(text, Path(path), limit=None, blanks=True), (0, dict[str, str]()))
+    return options.get("model") or row.get("model", "")
 
 
 def _derived(options: Mapping[str, str], model: str) -> dict[str, str]:
@@ -182,6 +182,7 @@ def _same(first: Surprisals, second: Surprisals) -> bool:
 def _of_lm_zoo(path: str, text: str) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a file of lm-zoo with the columns of ours."""
     rows = list(csv.rows(text, Path(path), "\t", quote=False, limit=None, blanks=True))[1:]
+    rows = [(line, row) for line, row in rows if row[2:3] != ["<eos>"]]
     if wrong := next((line for line, row in rows if len(row) != len(_LM_ZOO)), 0):
         raise InputError(f"{path}, line {wrong}", "a row with other cells", "\t".join(_LM_ZOO))
     is_bytes = any("Ġ" in row[2] for _, row in rows)
@@ -189,17 +190,17 @@ def _of_lm_zoo(path: str, text: str) -> Iterator[tuple[int, dict[str, str]]]:
     first = [place for place, (_, row) in enumerate(rows) if place == 0 or rows[place - 1][1][0] != row[0]]
     unscored = {*first} if not any(rows[place][1][3].strip("0.") for place in first) else set[int]()
     index = start = 0
-    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
     for place, (line, (_, _, token, bits)) in enumerate(rows):
         if place in first:
             index = start = 0
+            decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         if is_bytes:
             token = decode(bytes(map(BYTES.__getitem__, token))) if BYTES.keys() >= {*token} else token
         else:
             token = token.replace("▁", " ") if is_pieces else f" {token}"
             token = token if index else token.lstrip(" ")
-        row = {"index": str(index), "start": str(start), "token": token, "bits": "nan" if place in unscored else bits}
-        yield line, row
+        bits = "nan" if place in unscored else bits
+        yield line, {"index": str(index), "start": str(start), "token": token, "bits": bits}
         index, start = index + 1, start + len(token)
 
 
