@@ -36,7 +36,7 @@ from syntagm.views.gaps import comparability
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import predictions, refuse_conjunction
 from syntagm.views.scores.shared import shared_kind
-from syntagm.views.scores.shared_words import SharedWords, remark
+from syntagm.views.shared_words import SharedWords, remark
 
 COLUMNS = (
     *("A", "B", "suite", "n", "score A", "low A", "high A", "score B", "low B", "high B", "B - A", "low", "high"),
@@ -77,7 +77,7 @@ class Pairing:
         skipped: one sentence for each thing that was not compared, with the reason.
         warnings: one sentence for each reason why the runs are not comparable at all: other conventions, and see
             `views.gaps.comparability`; and one for each run in which unknown tokens are compared (`views.coverage`).
-        shared_words: what items that share words say of the differences; see `views.scores.shared_words`.
+        shared_words: what items that share words say of the differences; see `views.shared_words`.
     """
 
     names: tuple[str, ...]
@@ -150,7 +150,7 @@ def compare(
             ),
         ],
         unit,
-        remark(list(SharedWords().of_pairs(first, pairs))),
+        remark([*SharedWords().of_pairs(first, pairs)]),
     )
 
 

@@ -14,7 +14,7 @@ from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats.clustered import Alike, alike, evident
 from syntagm.suite import few_words, shared_words
-from syntagm.views.scores.shared_words import remark
+from syntagm.views.shared_words import remark
 
 # Under the toy model all items with "dog" hold, and no others: .75 and three times .25 from the mean of 40 items. Leaving a
 # noun out moves the mean by a third of its deviation, which gives the variance (3 / 4) (.75**2 + 3 * .25**2) / 9 = .0625.
@@ -121,6 +121,8 @@ def test_tags_that_name_words_and_tags_that_name_factors() -> None:
             "number": number,
             "distance": str(k % 3),
             "row": str(k),
+            "length": str(k % 12),
+            "json:verb": verb,
             "wh": ["who", "what", "how"][k % 3],
             "np(x)": ["The", "dog", "that", "now"][k % 4],
         }
