@@ -335,8 +335,8 @@ def shared_words(items: Sequence[tuple[Mapping[str, str], str]]) -> dict[str, li
     {'lemma': ['bark', 'run', 'bark']}
     """
     found, texts = dict[str, list[str]](), [f" {text.lower()} " for _, text in items]
-    for name in dict.fromkeys(name for tags, _ in items for name in public_tags(tags) if "(" not in name):
-        values, lemmas = [tags.get(name, "") for tags, _ in items], name == "lemma"
+    for name in dict.fromkeys(name for of_item, _ in items for name in public_tags(of_item) if "(" not in name):
+        values, lemmas = [of_item.get(name, "") for of_item, _ in items], name == "lemma"
         # Of a short value, such as `m`, only the whole word counts; a longer one may have an ending.
         words = [f" {value.lower()}{' ' * (len(value) < 3)}" for value in values]
         said = sum(word in text for word, text in zip(words, texts, strict=True) if word.strip())
