@@ -58,6 +58,7 @@ def test_tables_of_scores_comparisons_and_effects_say_it_once(runs: list[Run]) -
         assert "dogs_and_cats" in note, name
         assert COMMAND in note, name
         assert (EFFECT if name in ("each", "groups") else OF_DIFFERENCES) in note or name == "effects", name
+    assert "over suites" not in " ".join(tables["equivalence"].notes)  # there is one
     [clustered] = sg.table("clustered", runs[0], by="noun").to_frame().to_dicts()
     assert clustered["design effect"] == pytest.approx(40 / 3)
 
