@@ -154,12 +154,7 @@ Units = Mapping[str, Sequence[str]]
 
 
 def means(
-    table: pl.DataFrame,
-    by: Sequence[str],
-    column: str,
-    kind: Kind,
-    units: Units | None = None,
-    resampled: bool = False,
+    table: pl.DataFrame, by: Sequence[str], column: str, kind: Kind, units: Units | None = None, resampled: bool = False
 ) -> pl.DataFrame:
     """Compute the mean of a column with its interval for each group, in the order of first appearance.
 

@@ -279,11 +279,7 @@ def _verdicts(suites: Sequence[_Items], tolerances: tuple[float, float]) -> Verd
 
 
 def _estimate(
-    group: Group,
-    values: Mapping[str, NDArray[np.float64]],
-    excluded: int,
-    found: Interval,
-    suffix: str = "",
+    group: Group, values: Mapping[str, NDArray[np.float64]], excluded: int, found: Interval, suffix: str = ""
 ) -> Estimate:
     """Estimate the mean over suites of the means of their values; `suffix` is added to the name of the method."""
     value = mean_of(means_of(values.values())) if values else np.nan

@@ -33,11 +33,7 @@ Measure = Annotated[
 Wide = Annotated[bool, "one column for each model"]
 
 
-def make_table(
-    runs: Sequence[Run],
-    measure: Measure = "first",
-    wide: Wide = False,
-) -> Table:
+def make_table(runs: Sequence[Run], measure: Measure = "first", wide: Wide = False) -> Table:
     """Make one row for each suite and model and one for the mean over suites; if `wide`, one column for each model.
 
     Raises:
