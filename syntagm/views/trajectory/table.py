@@ -24,20 +24,8 @@ from syntagm.views.trajectory.numbers import (
 from syntagm.views.trajectory.places import Names, X
 
 COLUMNS = (
-    *(
-        "series",
-        "group",
-        "suites",
-        "runs",
-        "n",
-        "from",
-        "to",
-        "score at the start",
-        "score at the end",
-        "low",
-        "high",
-        "sd",
-    ),
+    *("series", "group", "suites", "runs", "n", "from", "to"),
+    *("score at the start", "score at the end", "low", "high", "sd"),
     *("slope", "se", "slope low", "slope high", "level", "reached at", "reached low", "reached high", "times", "kept"),
     *("mean height", "height low", "height high"),
 )
