@@ -94,7 +94,7 @@ def _panel(rows: pl.DataFrame, tag: str, second: str, show: str) -> curves.Panel
     return curves.Panel(shown, tag, rows["suite"][0], second, reference)
 
 
-def values(runs: Sequence[Run], by: str, suite: str, measure: str) -> tuple[pl.DataFrame, list[str]]:
+def values(runs: Sequence[Run], by: str, suite: str = "", measure: str = "first") -> tuple[pl.DataFrame, list[str]]:
     """Compute accuracy and mean margin for each suite, model and value of one tag or of two, as in `SCHEMA`.
 
     Values that are numbers are in their order, others in that of their first item.
