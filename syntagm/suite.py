@@ -346,7 +346,7 @@ def shared_words(items: Sequence[tuple[Mapping[str, str], str]]) -> dict[str, li
     return dict(sorted(found.items(), key=lambda tag: (tag[0] != "lemma", -len({*tag[1]}))))
 
 
-def few_words(shared: Mapping[str, Sequence[str]]) -> str:
+def few_words(shared: Mapping[str, Iterable[str]]) -> str:
     """Return the first of the tags if it has few words and many items: fewer than ten, with ten items each; "" otherwise.
 
     Words of the other tags may be few by design.

@@ -101,7 +101,8 @@ def remark(found: Sequence[Alike]) -> tuple[str, ...]:
         for each in told[:_NAMED]
     )
     more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+    by = told[0].tag if len({each.tag for each in told}) == 1 else "TAG"
     return (
         f"Items share words: {named}{more}. Intervals and tests for other items hold for these words, and are too narrow for "
-        f"others where the effect is above 1: `syntagm table clustered RUN by={told[0].tag}`.",
+        f"others where the effect is above 1: `syntagm table clustered RUN by={by}`.",
     )

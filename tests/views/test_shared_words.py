@@ -108,6 +108,8 @@ def test_of_many_suites_three_are_named() -> None:
     found = [Alike(f"s{k}", "lemma", 20, 2.0 + k, 1e-6) for k in range(5)]
     assert remark(found)[0].startswith("Items share words: s4 (20 values of lemma, design effect 6.0), s3 (")
     assert " and 2 more. " in remark(found)[0]
+    assert "RUN by=lemma`" in remark(found)[0]
+    assert "RUN by=TAG`" in remark([*found, Alike("s", "verb", 20, 2.0, 1e-6)])[0]
 
 
 def test_tags_that_name_words_and_tags_that_name_factors() -> None:
