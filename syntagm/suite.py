@@ -312,52 +312,48 @@ def public_tags(tags: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in tags.items() if not key.startswith("json:")}
 
 
-# The least number of words that say something about other words, and of items with each that could mislead.
+# With fewer words than this, and as many items of each, little is said about other words.
 _MANY = 10
-# Fewer values than this are levels of a factor, such as "who" and "what", if they aren't lemmas.
+# Fewer words than this are levels of a factor, such as "who" and "what", if they aren't lemmas.
 _LEVELS = 4
 
 
 def shared_words(items: Sequence[tuple[Mapping[str, str], str]]) -> dict[str, list[str]]:
-    """Find the tags by which items share words: the value of each item, by the name of the tag; "" is none.
+    """Find the words that items share: the values of `lemma`, and of tags with four or more values that stand in the sentences.
 
-    Such a tag has fewer values than items. It is `lemma`; or it has at least four values which are words of the sentences
-    in half of the items, or at least ten. Other tags, such as `number` and a template's `np(subject)`, are of the design.
+    Other tags, such as `number`, a source's own keys and a template's `np(subject)`, are of the design.
 
     Arguments:
         items: the tags and a sentence of each item.
+
+    Returns:
+        The name of each tag that has fewer values than items -> the value of each item, "" for none. `lemma` is the first,
+        then come the tags with the most values.
 
     >>> verbs = [({"lemma": verb, "number": "sg"}, f"The dog {verb}s.") for verb in ("bark", "run", "bark")]
     >>> shared_words(verbs)
     {'lemma': ['bark', 'run', 'bark']}
     """
-    found = {}
-    padded = [f" {text.lower()} " for _, text in items]
-    for name in dict.fromkeys(name for of_item, _ in items for name in of_item):
-        values = [of_item.get(name, "") for of_item, _ in items]
-        count, tagged = len({*values} - {""}), sum(map(bool, values))
-        if "(" in name or not (2 if name == "lemma" else _LEVELS) <= count < tagged:
-            continue
+    found, texts = dict[str, list[str]](), [f" {text.lower()} " for _, text in items]
+    for name in dict.fromkeys(name for of_item, _ in items for name in public_tags(of_item) if "(" not in name):
+        values, lemmas = [of_item.get(name, "") for of_item, _ in items], name == "lemma"
         # Of a short value, such as `m`, only the whole word counts; a longer one may have an ending.
         words = [f" {value.lower()}{' ' * (len(value) < 3)}" for value in values]
-        said = sum(word in text for word, text in zip(words, padded, strict=True) if word.strip())
-        if name == "lemma" or count >= _MANY or 2 * said >= tagged:
+        said = sum(word in text for word, text in zip(words, texts, strict=True) if word.strip())
+        count, tagged = len({*values} - {""}), sum(map(bool, values))
+        if (2 if lemmas else _LEVELS) <= count < tagged and (lemmas or 2 * said >= tagged):
             found[name] = values
-    return found
+    return dict(sorted(found.items(), key=lambda tag: (tag[0] != "lemma", -len({*tag[1]}))))
 
 
 def few_words(shared: Mapping[str, Iterable[str]]) -> str:
-    """Return the tag by which many items have few words: fewer than ten, with ten items each; "" if there is none.
+    """Return the first of the tags if it has few words and many items: fewer than ten, with ten items each; "" otherwise.
 
-    It is `lemma`, or without it the tag with the most values, because other words may be few by design.
-
-    Arguments:
-        shared: as `shared_words` returns it.
+    Words of the other tags may be few by design.
 
     >>> few_words({"lemma": ["bark", "run"] * 10}), few_words({"lemma": ["bark", "run"] * 9}), few_words({})
     ('lemma', '', '')
     """
-    counts = {name: len({*values} - {""}) for name, values in shared.items()}
-    name = "lemma" if "lemma" in counts else max(counts, key=counts.__getitem__, default="")
-    many = name and counts[name] < _MANY and sum(map(bool, shared[name])) >= _MANY * counts[name]
-    return name if many else ""
+    name, values = next(iter(shared.items()), ("", ()))
+    count = len({*values} - {""})
+    return name if count < _MANY and sum(map(bool, values)) >= _MANY * count else ""

@@ -26,8 +26,8 @@ from syntagm.result import Estimate, interval
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.suite import Suite, sample_of
+from syntagm.views import shared_words
 from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, scores, ties_of_pairs
-from syntagm.views.scores.shared_words import of_runs, remark
 
 # Seconds between lines of progress, and from the first answer to the first line, which has an estimate of the time.
 _INTERVAL, _FIRST = 10.0, 2.0
@@ -259,7 +259,7 @@ def show_run(run: Run, page: Path | None) -> None:
     rows = [*accuracies(run), *conjunctions]
     judged = run.task.conjoins
     console.print(_table(run, rows, scores(run), scores(run, tag="circuit")) if judged else _means(run, rows))
-    for line in remark(of_runs([run])):
+    for line in shared_words.of_runs([run]):
         console.print(plain(line))
     errors = Printer(stderr=True)
     for reason, names in _without_chance(run, rows).items() if judged else ():
@@ -299,7 +299,7 @@ def show_runs(runs: Sequence[Run], page: Path | None) -> None:
                 rows.append((name, estimate))
     table.caption = caption(CAPTION, rows)
     console.print(table)
-    for line in remark(of_runs(runs, "first")) if len(runs[0].suites) == 1 else ():
+    for line in shared_words.of_runs(runs, "first") if len(runs[0].suites) == 1 else ():
         console.print(plain(line))
     errors = Printer(stderr=True)
     # Runs of one command have the same suites.

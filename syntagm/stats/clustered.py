@@ -12,11 +12,12 @@ from math import isfinite, nan
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from syntagm.errors import UsageError
 from syntagm.result import Kind
 from syntagm.stats import bootstrap, cluster_intervals, interval
+from syntagm.stats.adjust import benjamini_hochberg
 from syntagm.stats.interval import LEVEL, Interval, Numbers
 
 NUMBERS = ("value", "low", "high", "n", "units", "method")
@@ -73,18 +74,20 @@ def clustered(values: ArrayLike, kind: Kind, clusters: Mapping[str, Sequence[str
 
 
 # A smaller design effect changes little: the coverage of an interval for independent items is .926 then.
-LEAST_EFFECT = 1.2
+_LEAST_EFFECT = 1.2
 # With fewer items of either verdict, nothing tells whether these are alike.
 _EITHER = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """How alike items with the same value of a tag are: the design effect, and p of independent items; nan and 1 if unknown.
+    """How alike items with the same value of a tag are.
 
     Arguments:
         name: what is estimated from the items, such as a suite.
         tag, count: the tag for which this is clearest, and the number of its values.
+        effect: the design effect; nan if it is unknown.
+        p: that of independent items, adjusted for the number of tags; 1 if it is unknown.
         few: whether the values of the tag are too few for the data to tell.
     """
 
@@ -96,9 +99,7 @@ class Alike:
     few: bool = False
 
 
-def alike(
-    name: str, values: Numbers, kind: Kind, tags: Mapping[str, Sequence[str] | NDArray[np.str_]], few: str = ""
-) -> Alike:
+def alike(name: str, values: Numbers, kind: Kind, tags: Mapping[str, ArrayLike], few: str = "") -> Alike:
     """Compare the variance between the values of each tag with that of independent items.
 
     With independent items, the design effect is distributed about as chi-squared divided by its degrees of freedom.
@@ -110,7 +111,7 @@ def alike(
         tags: tag -> its value for each item; items with "" are left out.
         few: a tag with too few values for the data to tell, which is taken if no other is clear.
 
-    >>> lemmas = {"lemma": [lemma for lemma in "abcd" for _ in range(10)]}
+    >>> lemmas = {"lemma": np.repeat(list("abcd"), 10)}
     >>> found = alike("s", np.repeat([1.0, 0.0, 1.0, 0.0], 10), Kind.VERDICT, lemmas)
     >>> found.count, round(found.effect, 2), found.p < 0.001  # 4/3 of the 10 items that always agree
     (4, 13.33, True)
@@ -118,35 +119,34 @@ def alike(
     from scipy.special import chdtrc
 
     found = []
-    for tag, labels in tags.items():
-        kept = np.isfinite(values) & (np.asarray(labels) != "")
-        part, codes = values[kept], np.unique(np.asarray(labels)[kept], return_inverse=True)[1]
-        count, effect, p = int(codes.max(initial=-1)) + 1, nan, 1.0
+    for tag, of_items in tags.items():
+        labels = np.asarray(of_items)
+        kept = np.isfinite(values) & (labels != "")
+        part, (names, codes) = values[kept], np.unique(labels[kept], return_inverse=True)
+        count, effect, p = len(names), nan, 1.0
         # Of three values, as of differences of verdicts, the rarest two tell.
-        commonest = max(np.unique(part, return_counts=True)[1], default=0)
-        if 1 < count < len(part) and len(part) - commonest >= _EITHER:
+        if 1 < count < len(part) and len(part) - np.unique(part, return_counts=True)[1].max() >= _EITHER:
             spread = cluster_intervals.spread_of_clusters((part - part.mean()) / len(part), {tag: codes})
             if spread and (independent := interval.spread_of_items(part, kind).variance) > 0:
                 effect = spread.variance / independent
                 p = min(1.0, len(tags) * float(chdtrc(spread.freedom, effect * spread.freedom)))
         found.append(Alike(name, tag, count, effect, p, tag == few and count > 1))
-    order = sorted(found, key=lambda each: (each.p > LEVEL, not each.few, each.p))
-    return next(iter(order), Alike(name, "", 0, nan, 1.0))
+    none = Alike(name, "", 0, nan, 1.0)
+    return min(found, key=lambda each: (each.p > LEVEL, not each.few, each.p), default=none)
 
 
 def evident(found: Sequence[Alike]) -> list[Alike]:
     """Return those that rest on few words or whose items are clearly alike, the largest effect first.
 
-    One of a table's is clear at the level .05 by Bonferroni's inequality; several are if so many have a p of at most .05
-    in fewer than one of a hundred tables of independent items.
+    Clear are a design effect of 1.2, and a p of at most .05 by the method of Benjamini and Hochberg over all of a table.
     """
-    from scipy.special import bdtrc
-
-    clear = [each for each in found if each.p <= LEVEL and each.effect >= LEAST_EFFECT]
-    alone = any(each.p * len(found) <= LEVEL for each in clear)
-    if not alone and not (clear and bdtrc(len(clear) - 1, len(found), LEVEL) <= 0.01):
-        clear = []
-    told = [each for each in found if each.few or each in clear]
+    found = [each for each in found if each.tag]
+    adjusted = benjamini_hochberg([each.p for each in found])
+    told = [
+        each
+        for each, p in zip(found, adjusted, strict=True)
+        if each.few or (p <= LEVEL and each.effect >= _LEAST_EFFECT)
+    ]
     return sorted(told, key=lambda each: -each.effect if isfinite(each.effect) else 0.0)
 
 
@@ -154,12 +154,7 @@ Units = Mapping[str, Sequence[str]]
 
 
 def means(
-    table: pl.DataFrame,
-    by: Sequence[str],
-    column: str,
-    kind: Kind,
-    units: Units | None = None,
-    resampled: bool = False,
+    table: pl.DataFrame, by: Sequence[str], column: str, kind: Kind, units: Units | None = None, resampled: bool = False
 ) -> pl.DataFrame:
     """Compute the mean of a column with its interval for each group, in the order of first appearance.
 

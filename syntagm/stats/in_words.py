@@ -1,11 +1,13 @@
 """Intervals in words: what the notes of a table say of how its intervals were computed, and what they are for."""
 
+import re
 from collections.abc import Iterable
 
 from syntagm import result
 from syntagm.stats import bootstrap
 
-# The beginning of the name of an interval of one suite in `Interval.method`, and what notes call it.
+# The beginning of `Interval.method` of one suite, and what notes call it.
+_OF_ONE = re.compile(r"(Wilson|Tango|t\()[^;]*?( and Hall)?; random: ([^;]*?)(?:, paired)?(?:;|$)")
 _CALLED = {"Wilson": "Wilson's score interval", "Tango": "Tango's", "t(": "Student's t"}
 
 
@@ -20,23 +22,21 @@ def intervals(methods: Iterable[str]) -> tuple[str, ...]:
     >>> len(intervals(["mean of 31 suites; Wilson with t(30); random: suites, items"]))
     1
     """
-    listed, several = list(methods), False
-    alone: dict[str, dict[str, str]] = {}
-    for method in listed:
-        of_suites = "random: suites" in method or "fixed: suites" in method
-        several = several or of_suites
-        name, _, random = method.partition("; random: ")
-        called = next((called for start, called in _CALLED.items() if name.startswith(start)), "")
-        if called and random and not of_suites:
-            of_units = alone.setdefault(random.partition("; ")[0].removesuffix(", paired"), {})
-            of_units[called] = " (where skewed also Hall's)" if "Hall" in name else of_units.get(called, "")
-    of_each = [
+    listed = list(methods)
+    alone = [method for method in listed if "random: suites" not in method and "fixed: suites" not in method]
+    by_units: dict[str, dict[str, str]] = {}
+    for start, hall, units in (found.groups() for found in map(_OF_ONE.match, alone) if found):
+        names = by_units.setdefault(units, {})
+        names[_CALLED[start]] = " (where skewed also Hall's)" if hall else names.get(_CALLED[start], "")
+    of_each = "; ".join(
         f"{', '.join(map(''.join, names.items()))}, for other {units}{' of the kind' if units == 'items' else ''}"
-        for units, names in alone.items()
-    ]
-    one = [f"Intervals are 95%: {'; '.join(of_each)}."] if alone else []
-    items = [note for note in result.unseen_of(listed) if note == result.unseen("items")]
-    return (*one, *items, *([over_suites()] if several else []))
+        for units, names in by_units.items()
+    )
+    return (
+        *([f"Intervals are 95%: {of_each}."] if of_each else []),
+        *result.unseen_of(alone),
+        *([over_suites()] if len(alone) < len(listed) else []),
+    )
 
 
 def over_suites() -> str:

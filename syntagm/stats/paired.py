@@ -25,12 +25,6 @@ from syntagm.stats.matching import OCCURRENCE, joined, numbered
 from syntagm.stats.score import over
 
 _KEYS = ("suite", "item", "measure")
-TESTS = (
-    "p: two-sided. On a suite, McNemar's test (asymptotic, without continuity correction; where nearly all items are "
-    "discordant not below the exact p), with Tango's interval of the difference, for other items; over suites, Student's t on "
-    "the differences of the suites, and Hall's where they are skewed, for other suites and their items. p is at most 0.05 "
-    "exactly where the 95% interval of the difference doesn't contain 0."
-)
 PAIR_COLUMNS = ("suite", "item", "measure", "value_a", "value_b", "margin_a", "margin_b")
 
 
@@ -255,8 +249,7 @@ def _comparison(
     group: Group, suites: Sequence[_Items], kind: Kind, tolerances: tuple[float, float], margins: bool
 ) -> Comparison:
     judged = kind is Kind.VERDICT
-    with_margins = suites if judged and margins else ()
-    of_margins = {items.suite: difference(items.margin_a, items.margin_b) for items in with_margins}
+    of_margins = {items.suite: difference(items.margin_a, items.margin_b) for items in suites if judged and margins}
     excluded = sum(items.excluded for items in suites)
     sides = [{items.suite: getattr(items, side) for items in suites} for side in ("value_a", "value_b")]
     differences = {items.suite: difference(items.value_a, items.value_b) for items in suites}
@@ -286,11 +279,7 @@ def _verdicts(suites: Sequence[_Items], tolerances: tuple[float, float]) -> Verd
 
 
 def _estimate(
-    group: Group,
-    values: Mapping[str, NDArray[np.float64]],
-    excluded: int,
-    found: Interval,
-    suffix: str = "",
+    group: Group, values: Mapping[str, NDArray[np.float64]], excluded: int, found: Interval, suffix: str = ""
 ) -> Estimate:
     """Estimate the mean over suites of the means of their values; `suffix` is added to the name of the method."""
     value = mean_of(means_of(values.values())) if values else np.nan

@@ -209,9 +209,7 @@ def tally(results: pl.DataFrame, tolerance: float) -> pl.DataFrame:
     # The results of a run have one model, by which nothing has to be grouped.
     keys = ("suite", "measure") if len(models) == 1 else ("model", "suite", "measure")
     tallied = results.group_by(*keys, maintain_order=True).agg(
-        pl.col("value").filter(defined),
-        (tied & defined).sum().alias("ties"),
-        (~defined).sum().alias("undefined"),
+        pl.col("value").filter(defined), (tied & defined).sum().alias("ties"), (~defined).sum().alias("undefined")
     )
     if len(models) == 1:
         tallied = tallied.with_columns(model=pl.lit(models[0]))

@@ -183,12 +183,12 @@ def make_table(
         rows.append((f"{b} - {a}", None, len(values), n, *numbers, None, None, None, *p, of_pair.method))
     notes = (
         *(f"{name}: {', '.join(names[k] for k in ks)}." for name, ks in members.items()),
-        "score: mean over models and suites; low, high: 95% interval, for other suites and, where a class has several models, "
-        "for other models of the class. sd, least, most: standard deviation and range of the scores of its models. p: of no "
+        "score: mean over models and suites; low, high: 95% interval; where a class has several models, also for other models "
+        "of the class. sd, least, most: standard deviation and range of the scores of its models. p: of no "
         "difference. p Holm: adjusted over the pairs of classes by Holm's method (family-wise error rate). n: the smallest "
         "number of defined items of a model; of a difference, the number of items defined under all models of both classes, "
         "which it is about.",
-        in_words.over_suites(),
+        *in_words.intervals(of_row.method for of_row in found.values()),
         *remarks((name, of_row.remarks) for name, of_row in found.items()),
         *(f"Skipped: {suite}, not in all runs with the same content." for suite in skipped),
     )

@@ -26,7 +26,7 @@ from syntagm.runs.judging import different, treatment
 from syntagm.runs.rejudged import unit as unit_of
 from syntagm.runs.several import different_content, listed, named
 from syntagm.runs.store import Run, run_of
-from syntagm.stats import in_words, paired
+from syntagm.stats import bootstrap, in_words, paired
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison
@@ -36,7 +36,7 @@ from syntagm.views.gaps import comparability
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import predictions, refuse_conjunction
 from syntagm.views.scores.shared import shared_kind
-from syntagm.views.scores.shared_words import SharedWords, remark
+from syntagm.views.shared_words import SharedWords, remark
 
 COLUMNS = (
     *("A", "B", "suite", "n", "score A", "low A", "high A", "score B", "low B", "high B", "B - A", "low", "high"),
@@ -55,10 +55,17 @@ PAIRED = (
     "Scores and differences use the items that are defined under both models. The interval of the difference is paired: "
     "use it to judge the difference, not the overlap of the intervals of the scores."
 )
+# Over suites, for `Resampling.suites`.
+_TESTS_OVER = {
+    "random": "Student's t on the differences of the suites, and Hall's where they are skewed, for other suites and their items",
+    "fixed": "a score test stratified by suite, for other items of the same suites",
+}
 TESTS = (
-    f"{paired.TESTS} The p-values of suites are adjusted over the suites of a pair of models by the methods of Holm "
-    "(family-wise error rate) and of Benjamini and Hochberg (false discovery rate). only A, only B: number of items whose "
-    "prediction holds under one model only."
+    "p: two-sided. On a suite, McNemar's test (asymptotic, without continuity correction; where nearly all items are "
+    "discordant not below the exact p), with Tango's interval of the difference, for other items; over suites, {over}. p is at "
+    "most 0.05 exactly where the 95% interval of the difference doesn't contain 0. The p-values of suites are adjusted over the "
+    "suites of a pair of models by the methods of Holm (family-wise error rate) and of Benjamini and Hochberg (false discovery "
+    "rate). only A, only B: number of items whose prediction holds under one model only."
 )
 UNJUDGED = "and such values neither hold nor fail, so there are no counts and no test"
 
@@ -77,7 +84,7 @@ class Pairing:
         skipped: one sentence for each thing that was not compared, with the reason.
         warnings: one sentence for each reason why the runs are not comparable at all: other conventions, and see
             `views.gaps.comparability`; and one for each run in which unknown tokens are compared (`views.coverage`).
-        shared_words: what items that share words say of the differences; see `views.scores.shared_words`.
+        shared_words: what items that share words say of the differences; see `views.shared_words`.
     """
 
     names: tuple[str, ...]
@@ -150,7 +157,7 @@ def compare(
             ),
         ],
         unit,
-        remark(list(SharedWords().of_pairs(first, pairs))),
+        remark([*SharedWords().of_pairs(first, pairs)]),
     )
 
 
@@ -323,7 +330,8 @@ def make_table(runs: Sequence[Run], measure: Measure = "first") -> Table:
     kinds = " or ".join(sorted(kind.described for kind in unjudged))
     empty = [f"only A, only B and p are empty: the values of {measure} are {kinds}, {UNJUDGED}."] if unjudged else []
     said = intervals(comparison for *_, comparison in compared)
-    tests = [TESTS] if Kind.VERDICT in kinds_found else []
+    over = _TESTS_OVER[bootstrap.current().suites]
+    tests = [TESTS.format(over=over)] if Kind.VERDICT in kinds_found else []
     notes = (*letters(runs), PAIRED, *tests, *said, *limits(compared), *empty, *skipped)
     narrow = NARROW if len(runs) == 2 else ("A", "B", *NARROW)
     return Table(TITLE, COLUMNS, tuple(rows), notes=notes, warnings=tuple(warnings), narrow=narrow)

@@ -61,7 +61,7 @@ def make_table(runs: Sequence[Run], bound: Bound = None, measure: Measure = "fir
         "interval, not adjusted. On a suite the test of equivalence is approximate: if the difference is exactly the bound, it "
         "finds equivalence in up to 8% of cases with fewer than 60 items, and in up to 6.5% with more. "
         "Over ten to thirty suites it is conservative: in 1% to 5.5%.",
-        in_words.over_suites(),
+        *in_words.intervals(comparison.difference.method for _, _, comparison, _ in compared),
         *limits([(pair, name, comparison) for pair, name, comparison, _ in compared]),
         *skipped,
     )

@@ -41,7 +41,7 @@ def make_table(runs: Sequence[Run], by: Factor = "", suite: OneSuite = "", measu
     Raises:
         UsageError: no suite has the tag, or more than two are given.
     """
-    rows, methods = _values(runs, by, suite, measure)
+    rows, methods = values(runs, by, suite, measure)
     notes = (
         f"level, other: the values of {spoken_by(by)}. margin: the mean margin in {units(runs, measure)}, above 0 where the "
         "prediction holds; if several predictions count, the smallest of an item.",
@@ -63,7 +63,7 @@ def draw_figure(
     Raises:
         UsageError: no suite has the tag, more than two are given, or there is no margin.
     """
-    rows = values(runs, by, suite, measure)
+    rows, _ = values(runs, by, suite, measure)
     if show == "margin" and not rows["margin"].is_finite().any():
         raise UsageError("show=", f"margin, which {measure} doesn't have", "accuracy")
     first, _, second = by.partition(",")
@@ -94,19 +94,17 @@ def _panel(rows: pl.DataFrame, tag: str, second: str, show: str) -> curves.Panel
     return curves.Panel(shown, tag, rows["suite"][0], second, reference)
 
 
-def values(runs: Sequence[Run], by: str, suite: str = "", measure: str = "first") -> pl.DataFrame:
+def values(runs: Sequence[Run], by: str, suite: str = "", measure: str = "first") -> tuple[pl.DataFrame, list[str]]:
     """Compute accuracy and mean margin for each suite, model and value of one tag or of two, as in `SCHEMA`.
 
     Values that are numbers are in their order, others in that of their first item.
 
+    Returns:
+        The rows, and how their intervals were computed.
+
     Raises:
         UsageError: no suite has the tag, or more than two are given.
     """
-    return _values(runs, by, suite, measure)[0]
-
-
-def _values(runs: Sequence[Run], by: str, suite: str, measure: str) -> tuple[pl.DataFrame, list[str]]:
-    """Return `values`, and how their intervals were computed."""
     items = tagged(runs, by, measure, [suite] if suite else [])
     keys = ("suite", "model", *reversed(items.properties))
     of_margins = items.margins.estimates(*keys)

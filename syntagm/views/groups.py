@@ -10,9 +10,9 @@ from syntagm.result import Estimate
 from syntagm.runs.several import named, not_asked, tags
 from syntagm.runs.store import Run
 from syntagm.stats import in_words
+from syntagm.views import shared_words
 from syntagm.views.options import Measure, Named
 from syntagm.views.scores.numbers import TAGS, chance_of, grouping_tags, scores
-from syntagm.views.scores.shared_words import of_runs, remark
 from syntagm.views.scores.table import Wide, count_ties, spread
 
 COLUMNS = ("by", "group", "model", "suites", "score", "low", "high", "n", "ties", "undefined", "chance")
@@ -37,7 +37,7 @@ def make_table(runs: Sequence[Run], by: By = "", measure: Measure = "first", wid
     notes = (
         " ".join(["Unweighted means over suites.", *in_words.intervals(estimate.method for _, estimate in scored)]),
         *limits,
-        *(remark(of_runs(runs, measure)) if any("random: suites" not in row.method for _, row in scored) else ()),
+        *(shared_words.of_runs(runs, measure) if any("random: suites" not in row.method for _, row in scored) else ()),
         count_ties(runs, measure),
         *not_asked(runs),
     )

@@ -61,12 +61,7 @@ def make_table(
 
 
 def _rows(
-    run: Run,
-    model: str,
-    convention: Convention,
-    source: Source,
-    suite: str,
-    names: dict[tuple[str, str], str],
+    run: Run, model: str, convention: Convention, source: Source, suite: str, names: dict[tuple[str, str], str]
 ) -> Iterator[tuple[tuple[Cell, ...], str]]:
     """Yield the row of each suite of a run, empty without judgements, and a note if sentences have both labels."""
     chosen = choose(run, source, [str(convention)])

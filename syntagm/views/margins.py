@@ -171,7 +171,4 @@ def _layers(ticks: Spec, unit: str) -> list[Spec]:
         "color": colour,
         "description": {"field": "said"},
     }
-    return [
-        layer({"type": "bar", "binSpacing": 1}, bars),
-        layer(layers.rule(color=GREY), {"x": {"datum": 0}}),
-    ]
+    return [layer({"type": "bar", "binSpacing": 1}, bars), layer(layers.rule(color=GREY), {"x": {"datum": 0}})]

@@ -23,19 +23,8 @@ from syntagm.stats import in_words, suite_means
 from syntagm.stats.paired import Comparison
 
 COLUMNS = (
-    "by",
-    "group",
-    "compared",
-    "model",
-    "accuracy of",
-    "suites",
-    "score",
-    "low",
-    "high",
-    "sd",
-    "n",
-    "ties",
-    "undefined",
+    *("by", "group", "compared", "model", "accuracy of", "suites", "score", "low", "high", "sd", "n"),
+    *("ties", "undefined"),
 )
 SCHEMA = contrasts.SCHEMA
 WHOLE = "full_sentence"

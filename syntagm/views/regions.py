@@ -29,6 +29,7 @@ from syntagm.drawing.text import distinct, lines, remarks
 from syntagm.errors import UsageError
 from syntagm.formula import Reference
 from syntagm.languages.scripts import direction_of
+from syntagm.result import unseen
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
 from syntagm.stats import interval, within
@@ -217,7 +218,7 @@ def draw(
         for row in rows.iter_rows(named=True)
         if row["remarks"]
     )
-    limits = [*on_means, *limits_of_effects(compared_effects)]
+    limits = dict.fromkeys([*on_means, unseen("items"), *limits_of_effects(compared_effects)])
     return Figure(finish(spec, title, [*subtitle, *lines(limits)]), rows)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from syntagm.result import Kind, unseen
+from syntagm.result import FEW_NUMBERS, Kind, unseen
 from syntagm.stats import in_words
 from syntagm.stats.interval import of_items, of_numbers
 from syntagm.stats.paired import difference
@@ -54,7 +54,9 @@ def test_suites_of_which_nearly_all_are_right_are_remarked_on() -> None:
 
 def test_notes_say_what_intervals_of_bits_do_not_know() -> None:
     of_bits = in_words.intervals([of_numbers(np.arange(12.0)).method])
-    assert of_bits == ("Intervals are 95%: Student's t, for other items of the kind.", unseen("items"))
+    assert of_bits == ("Intervals are 95%: Student's t, for other items of the kind.", unseen("items"), FEW_NUMBERS)
+    for n, few in ((99, True), (100, False), (1001, False)):  # t(1e+03)
+        assert (FEW_NUMBERS in in_words.intervals([of_numbers(np.arange(float(n))).method])) is few
     assert in_words.intervals([of_items(np.ones(12), Kind.VERDICT).method])[1:] == ()
 
 

@@ -42,7 +42,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_a_tag_of_numbers_is_in_their_order(run: Run) -> None:
-    rows = factors.values([run], "distance").to_dicts()
+    rows = factors.values([run], "distance")[0].to_dicts()
     assert [(row["suite"], row["level"], row["n"], row["ties"]) for row in rows] == [
         ("distances", "2", 3, 0),
         ("distances", "10", 2, 1),
@@ -58,14 +58,14 @@ def test_a_tag_of_numbers_is_in_their_order(run: Run) -> None:
 
 
 def test_two_tags_are_crossed_and_regions_count_as_tags(run: Run) -> None:
-    rows = factors.values([run], "distance,place").to_dicts()
+    rows = factors.values([run], "distance,place")[0].to_dicts()
     assert [(row["level"], row["other"], row["n"]) for row in rows] == [
         ("2", "near", 2),
         ("10", "near", 1),
         ("2", "far", 1),
         ("10", "far", 1),
     ]
-    by_noun = factors.values([run], "region:1", suite="distances").to_dicts()
+    by_noun = factors.values([run], "region:1", suite="distances")[0].to_dicts()
     assert [(row["level"], row["score"]) for row in by_noun] == [("the dog", 1), ("the cat", 0), ("the bird", 0)]
 
 
@@ -79,7 +79,7 @@ def test_the_table_leaves_out_what_is_empty(run: Run) -> None:
 
 
 def test_the_margin_of_several_predictions_is_the_smallest(run: Run) -> None:
-    rows = factors.values([run], "distance", measure="all")
+    rows = factors.values([run], "distance", measure="all")[0]
     assert rows["score"].to_list() == [pytest.approx(2 / 3), 0.5]
     smallest = run.results("distances").group_by("item", maintain_order=True).agg(pl.col("margin").min())["margin"]
     assert rows["margin"][1] == pytest.approx((smallest[0] + smallest[4]) / 2)

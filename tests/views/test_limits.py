@@ -67,8 +67,15 @@ def test_one_suite_that_decides_is_in_every_table_of_differences(runs: list[Run]
 
 def test_fixed_suites_need_no_such_remark(runs: list[Run]) -> None:
     fixed = sg.Resampling(suites="fixed")
-    for name in ("scores", "groups", "comparison"):
-        notes = " ".join(sg.table(name, runs, fixed).notes)
+    for name, options in {
+        "scores": {},
+        "groups": {},
+        "comparison": {},
+        "classes": {},
+        "equivalence": {"bound": 0.1},
+    }.items():
+        notes = " ".join(sg.table(name, runs, fixed, **options).notes)
+        assert "for other suites" not in notes, name
         assert "without cats" not in notes
         assert unseen("suites") not in notes
     assert unseen("suites") not in caption(sg.figure("circuits", runs, fixed))

@@ -73,7 +73,7 @@ def test_margins_are_bits(run: Run) -> None:
 
 
 def test_items_without_one_of_two_tags_are_left_out(run: Run) -> None:
-    rows = factors.values([run], "size,place")
+    rows = factors.values([run], "size,place")[0]
     assert rows.select("level", "other", "n").rows() == [("2", "near", 1), ("10", "near", 1), ("10", "far", 1)]
     [row] = clustered.make_table([run], by="size,place").to_frame().to_dicts()
     assert row["n"] == 3

@@ -14,7 +14,7 @@ from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats.clustered import Alike, alike, evident
 from syntagm.suite import few_words, shared_words
-from syntagm.views.scores.shared_words import remark
+from syntagm.views.shared_words import remark
 
 # Under the toy model all items with "dog" hold, and no others: .75 and three times .25 from the mean of 40 items. Leaving a
 # noun out moves the mean by a third of its deviation, which gives the variance (3 / 4) (.75**2 + 3 * .25**2) / 9 = .0625.
@@ -58,6 +58,7 @@ def test_tables_of_scores_comparisons_and_effects_say_it_once(runs: list[Run]) -
         assert "dogs_and_cats" in note, name
         assert COMMAND in note, name
         assert (EFFECT if name in ("each", "groups") else OF_DIFFERENCES) in note or name == "effects", name
+    assert "over suites" not in " ".join(tables["equivalence"].notes)  # there is one
     [clustered] = sg.table("clustered", runs[0], by="noun").to_frame().to_dicts()
     assert clustered["design effect"] == pytest.approx(40 / 3)
 
@@ -107,6 +108,8 @@ def test_of_many_suites_three_are_named() -> None:
     found = [Alike(f"s{k}", "lemma", 20, 2.0 + k, 1e-6) for k in range(5)]
     assert remark(found)[0].startswith("Items share words: s4 (20 values of lemma, design effect 6.0), s3 (")
     assert " and 2 more. " in remark(found)[0]
+    assert "RUN by=lemma`" in remark(found)[0]
+    assert "RUN by=TAG`" in remark([*found, Alike("s", "verb", 20, 2.0, 1e-6)])[0]
 
 
 def test_tags_that_name_words_and_tags_that_name_factors() -> None:
@@ -121,6 +124,8 @@ def test_tags_that_name_words_and_tags_that_name_factors() -> None:
             "number": number,
             "distance": str(k % 3),
             "row": str(k),
+            "length": str(k % 12),
+            "json:verb": verb,
             "wh": ["who", "what", "how"][k % 3],
             "np(x)": ["The", "dog", "that", "now"][k % 4],
         }

@@ -15,9 +15,9 @@ from syntagm.report.predictions.articles import write_articles
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.record import RECORD
 from syntagm.report.section import Data, Drawing, Section, Variables
-from syntagm.result import unseen
+from syntagm.result import FEW_NUMBERS, unseen
 from syntagm.stats import in_words, interval
-from syntagm.views.scores import shared_words
+from syntagm.views import shared_words
 
 
 def _show_overview(chapter: Evidence) -> Variables:
@@ -67,7 +67,7 @@ SUITES: Section[Evidence] = Section(
         "tag_name": chapter.tag_name,
         "meanings": words.explain_names(chapter.meanings),
         "table": tables.tabulate_suites(chapter),
-        "remarks": shared_words.remark(shared_words.of_runs([column.run for column in chapter.columns])),
+        "remarks": shared_words.of_runs([column.run for column in chapter.columns]),
     },
 )
 
@@ -240,7 +240,7 @@ METHODS: Section[Evidence] = Section(
     template="predictions/how.html",
     show=lambda chapter: {
         "over_suites": in_words.over_suites(),
-        "figure_method": f"{interval.OF_NUMBERS}. {unseen('items')}",
+        "figure_method": f"{interval.OF_NUMBERS}. {unseen('items')} {FEW_NUMBERS}",
         "methods": scores.methods(chapter.overall),
     },
 )

@@ -15,7 +15,7 @@ from syntagm.stats import paired, score
 from syntagm.stats.clustered import Alike
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison, Verdicts
-from syntagm.views.scores.shared_words import SharedWords
+from syntagm.views.shared_words import SharedWords
 
 # With more models than this, each is compared only with the first, since the number of pairs grows with the square.
 MOST = 8

@@ -20,7 +20,7 @@ from syntagm.report.sweep import models, tables
 from syntagm.report.writing import writing_of
 from syntagm.runs.store import Run
 from syntagm.stats import in_words
-from syntagm.views.scores import shared_words
+from syntagm.views import shared_words
 
 # With more models than this, a page has this chapter, and with fewer, if one with everything is too large: the page on 12
 # models and 34 suites would be.
@@ -92,7 +92,7 @@ SUITES: Section[Evidence] = Section(
     show=lambda chapter: {
         "grouped": len(chapter.by_group) > 1,
         "table": tables.tabulate_suites(chapter, models.group_models(chapter)),
-        "remarks": shared_words.remark(shared_words.of_runs([column.run for column in chapter.columns], "first")),
+        "remarks": shared_words.of_runs([column.run for column in chapter.columns], "first"),
     },
 )
 

@@ -69,7 +69,7 @@ def draw(table: pl.DataFrame, title: str = "") -> Figure:
     ]
     suites = counted(table["suite"].n_unique(), "suite")
     subtitle = [
-        f"per cent of pairs that two conventions judge differently, in {suites}; on the diagonal, in italics: accuracy under one",
+        f"per cent of pairs that two conventions judge differently, in {suites}; on the diagonal, in italics: accuracy under one"
     ]
     spec: Spec = {"hconcat": panels, "spacing": 24}
     return Figure(finish(spec, title, subtitle), table)

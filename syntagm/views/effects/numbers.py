@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.drawing.text import remarks
+from syntagm.drawing import text
 from syntagm.errors import UsageError
 from syntagm.formula import Formula, Reference, parse
-from syntagm.result import Estimate, Group, Kind, unseen
+from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import interval, matching
@@ -21,9 +21,9 @@ from syntagm.stats.paired import difference
 from syntagm.tasks.reading import Reading
 from syntagm.tasks.regions import regions, whole_sentences
 from syntagm.tasks.task import SuiteRecord
+from syntagm.views import shared_words
 from syntagm.views.options import Named, measures
-from syntagm.views.scores import shared_words
-from syntagm.views.scores.shared_words import SharedWords
+from syntagm.views.shared_words import SharedWords
 
 
 def _suites(runs: Sequence[Run]) -> list[str]:
@@ -62,13 +62,13 @@ class Effect:
         estimate: the mean of the differences in bits; its group has model, suite and measure.
         d: the mean divided by the standard deviation of the differences (Cohen's d_z); nan if there are fewer than two
             items, or if all differences are equal within the tolerance.
-        alike: how alike items that share words are; None if it wasn't looked at.
+        alike: how alike items that share words are.
     """
 
     comparison: Formula
     estimate: Estimate
     d: float
-    alike: Alike | None = None
+    alike: Alike
 
     @property
     def missing(self) -> str:
@@ -229,8 +229,7 @@ def _effect(
         deviation = float(defined.std(ddof=1)) if n > 1 else nan
     found = interval.of_numbers(defined)
     estimate = found.estimate(group, mean, n, undefined=len(bits) - n)
-    name = f"{group.suite}{f' ({group.model})' if group.model else ''}"
-    alike = words.of_items(name, run, group.suite, of.items.with_columns(bits=pl.Series(bits)), "bits", Kind.BITS)
+    alike = words.of_items(run, group.suite, of.items.with_columns(value=pl.Series(bits)), Kind.BITS, group.model)
     return Effect(of.comparison, estimate, mean / deviation if deviation > tolerance else nan, alike)
 
 
@@ -266,11 +265,10 @@ def limits(estimated: Sequence[Effect]) -> tuple[str, ...]:
     names = [" ".join(filter(None, (effect.estimate.group.suite, contrast(effect.comparison)))) for effect in estimated]
     models = [effect.estimate.group.model for effect in estimated]
     numbers = [
-        (f"{name} ({model})" if model else name, effect.estimate.remarks)
+        (f"{name} ({model})" if model else name, effect.estimate)
         for name, model, effect in zip(names, models, estimated, strict=True)
     ]
-    alike = [effect.alike for effect in estimated if effect.alike]
-    return (*remarks(numbers), *shared_words.remark(alike), unseen("items"))
+    return (*text.limits(numbers), *shared_words.remark([effect.alike for effect in estimated]))
 
 
 def several(estimated: Sequence[Effect]) -> bool:

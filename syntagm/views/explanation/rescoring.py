@@ -14,10 +14,7 @@ from syntagm.runs.store import Run
 
 # The values of settings that are tried, besides the model's own.
 _SETTINGS: Mapping[str, tuple[str, ...]] = {"bos": ("yes", "no"), "eos": ("yes", "no"), "dtype": ("f32", "bf16", "f16")}
-_TEXTS: Mapping[str, Callable[[str], str]] = {
-    "a blank before": lambda text: f" {text}",
-    "lower case": str.lower,
-}
+_TEXTS: Mapping[str, Callable[[str], str]] = {"a blank before": lambda text: f" {text}", "lower case": str.lower}
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,9 +73,7 @@ def by_tag(run: Run, tag: str, suites: Sequence[str] = ()) -> list[Estimate]:
     values = sorted(summed[name].unique().to_list())
     return [
         lemma_groups.share(
-            summed.filter(pl.col(name) == value),
-            measure,
-            Group(run.model, measure=measure, labels=((name, value),)),
+            summed.filter(pl.col(name) == value), measure, Group(run.model, measure=measure, labels=((name, value),))
         )
         for value in values
         for measure in lemma_groups.MEASURES

@@ -221,13 +221,7 @@ def of_people(
     return Plan((Curve(curve.a, curve.b, curve.pilot, curve.difference, tuple(with_people)),), notes)
 
 
-def _curve(
-    a: str,
-    b: str,
-    pilot: Pilot,
-    difference: float | None,
-    grid: Grid,
-) -> Curve:
+def _curve(a: str, b: str, pilot: Pilot, difference: float | None, grid: Grid) -> Curve:
     supposed = pilot.difference if difference is None else difference
     return Curve(a, b, pilot.difference, supposed, tuple(power(pilot, supposed, **sizes) for sizes in grid))
 

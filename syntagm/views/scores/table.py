@@ -12,9 +12,9 @@ from syntagm.runs.judging import ties_of
 from syntagm.runs.several import named, not_asked, titles
 from syntagm.runs.store import Run
 from syntagm.stats import in_words
+from syntagm.views import shared_words
 from syntagm.views.options import Named, measures
 from syntagm.views.scores.numbers import accuracies, chance_of, chance_of_suite, scores
-from syntagm.views.scores.shared_words import of_runs, remark
 
 COLUMNS = ("suite", "measure", "model", "score", "low", "high", "n", "ties", "undefined", "chance")
 MEANING = {
@@ -33,11 +33,7 @@ Measure = Annotated[
 Wide = Annotated[bool, "one column for each model"]
 
 
-def make_table(
-    runs: Sequence[Run],
-    measure: Measure = "first",
-    wide: Wide = False,
-) -> Table:
+def make_table(runs: Sequence[Run], measure: Measure = "first", wide: Wide = False) -> Table:
     """Make one row for each suite and model and one for the mean over suites; if `wide`, one column for each model.
 
     Raises:
@@ -52,7 +48,7 @@ def make_table(
     notes = (
         " ".join(in_words.intervals(estimate.method for _, estimate in found)),
         *limits,
-        *remark(of_runs(runs, "" if measure == "each" else measure)),
+        *shared_words.of_runs(runs, "" if measure == "each" else measure),
         count_ties(runs, "" if measure == "each" else measure),
         meaning,
         *not_asked(runs),

@@ -24,28 +24,13 @@ from syntagm.views.trajectory.numbers import (
 from syntagm.views.trajectory.places import Names, X
 
 COLUMNS = (
-    *(
-        "series",
-        "group",
-        "suites",
-        "runs",
-        "n",
-        "from",
-        "to",
-        "score at the start",
-        "score at the end",
-        "low",
-        "high",
-        "sd",
-    ),
+    *("series", "group", "suites", "runs", "n", "from", "to"),
+    *("score at the start", "score at the end", "low", "high", "sd"),
     *("slope", "se", "slope low", "slope high", "level", "reached at", "reached low", "reached high", "times", "kept"),
     *("mean height", "height low", "height high"),
 )
 # LaTeX leaves out the rest, which would not fit on a page.
-NARROW = (
-    *("group", "suites", "from", "to", "score at the start", "score at the end", "low", "high"),
-    "slope",
-)
+NARROW = (*("group", "suites", "from", "to", "score at the start", "score at the end", "low", "high"), "slope")
 NOTES = (
     "slope: gain of the score for each doubling, least squares over runs, with its standard error and 95% interval "
     "(Student's t, runs - 2 degrees of freedom). The interval assumes that runs are independent, which checkpoints of one "
