@@ -120,8 +120,8 @@ def unknown(runs: Sequence[Run], suites: Collection[str] = ()) -> Iterator[Unkno
         short += f", compared in {compared:,} of {counted(items, 'item')}" if compared else ""
         listed = [f"{word} ({count:,})" for word, count in sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))]
         most = [f"{name} {share:.0%}" for name, share in sorted(shares.items(), key=lambda pair: -pair[1])]
-        lists = f"Most in {', '.join(most[:_NAMED])}: `syntagm table coverage` lists all."
-        yield Unknown(short, f"{short}: {', '.join(listed[:_NAMED])}. {SCORED} {lists}", compared)
+        lists = f" Most in {', '.join(most[:_NAMED])}; table coverage lists all." if len(records) > 1 else ""
+        yield Unknown(short, f"{short}: {', '.join(listed[:_NAMED])}. {SCORED}{lists}", compared)
 
 
 def describe(runs: Sequence[Run]) -> str:
