@@ -253,6 +253,9 @@ def test_escapes_in_words_are_read_and_other_symbols_ring() -> None:
     assert alarms.letters(read.frame["word"])[1] == 6
     assert "2 of 10 rows with escapes such as %2C in the word, which are read as the characters" in read.notes
     assert [alarm for alarm in alarms.alarms(read.frame) if alarm.code == "symbols"] == []
+    spaced = tables.interpret(source(frame | {"word": [" rose", *words[1:]]}), {})
+    assert spaced.frame["word"][0] == "rose"
+    assert "2 of 10 rows with escapes" in " ".join(spaced.notes)
     cut = [*words[:5], "Before", "supper", ",", "it", "did", "n't", "rise", "<eos>", "&amp;", "~."]
     frame = {"text": [1] * 5 + [2] * 10, "position": [*range(5), *range(10)], "word": cut, "time": [330.0] * 15}
     [alarm] = [alarm for alarm in alarms.alarms(tables.interpret(source(frame), {}).frame) if alarm.code == "symbols"]

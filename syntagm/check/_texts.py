@@ -75,9 +75,6 @@ def final_stop(suite: Suite) -> Iterator[Spot]:
             yield Spot(item.id, found="without it: " + ", ".join(name for name, stop in ends.items() if not stop))
 
 
-_LISTED = 5
-
-
 @rule("W309")
 def foreign_symbol(suite: Suite) -> Iterator[Spot]:
     """a symbol or an escape of another program in the sentence.
@@ -87,9 +84,8 @@ def foreign_symbol(suite: Suite) -> Iterator[Spot]:
     ]
     counts = Counter(symbol for *_, found in places for symbol in found)
     if counts:
-        listed = [f"{symbol!r} {number:,}" for symbol, number in counts.most_common(_LISTED)]
-        more = f" and {len(counts) - _LISTED} others" if len(counts) > _LISTED else ""
-        yield Spot(*places[0][:2], found=f"in {_of(len(places), suite)}, here first: {', '.join(listed)}{more}")
+        listed = ", ".join(f"{symbol!r} {number:,}" for symbol, number in counts.most_common(5))
+        yield Spot(*places[0][:2], found=f"in {_of(len(places), suite)}, here first: {listed}")
 
 
 @rule("W310")

@@ -82,6 +82,8 @@ def _annotated(lines: Sequence[str]) -> str:
             return found
     if lines[0] in ("[", "{"):
         return "JSON"
+    if any(re.match(r"[\d:]+[.,]\d{3} --> \d", line) for line in lines):
+        return "subtitles"
     # Lists of words, and texts in scripts without spaces, have no marks that are lines of their own.
     if (
         len(lines) >= 20

@@ -339,7 +339,7 @@ def _notes(source: Source, frame: pl.DataFrame, chosen: Chosen, unit: str) -> It
         yield f"times are read as {unit}"
     for name in WORDS:
         column = source.frame[chosen[name][0]] if len(chosen.get(name, ())) == 1 else frame[LINE]
-        if column.dtype == pl.String and (escaped := (column != frame[name]).sum()):
+        if column.dtype == pl.String and (escaped := (column.str.strip_chars() != frame[name].str.strip_chars()).sum()):
             yield f"{escaped:,} of {frame.height:,} rows with escapes such as %2C in the {name}, which are read as the characters"
     for name in ("time", "word", "text", "position", "bits", "participant", "item", "condition"):
         if name in chosen and (count := frame[name].null_count()):

@@ -183,6 +183,8 @@ ANNOTATED = {
     "trees ": "(3 (2 Kites) (3 (2 rise) (2 .)))\n",
     "trees  ": "( (S\n    (NP (NNS Kites))\n    (VP (VBP rise))\n    (. .)))\n",
     "JSON  ": "{'text': 'Kites rise.'}\n{'text': 'We left.'}\n",
+    "subtitles": "WEBVTT\n\n00:01.000 --> 00:02.500\nKites rise.\n",
+    "subtitles ": "1\n00:00:01,000 --> 00:00:02,500\nKites rise.\n\n",
     "a word in each line": "Kites\nrise\n.\n\nWe\nleft\n.\n\n" * 5,
     "CSV": "id,text\n1,Kites rise.\n2,We left.\n",
     "CSV ": '"","word","RT (ms)"\n"1","Kites",310\n"2","rise",320\n',
