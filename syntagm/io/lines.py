@@ -21,16 +21,13 @@ _GZIP = b"\x1f\x8b"
 # The lines by which `prose` knows an annotated file, and how half of them begin, or look to their ends.
 _EXAMINED = 400
 _ANNOTATED = {
-    "columns, as in CoNLL-U or TSV": r"[^\t]+\t|\d+ (?:\S+ ){4,8}_(?: |$)|\S+(?: \S+){1,3} (?:O|[BIES]-[A-Z]+)$"
-    r"|(?![A-Z]+ )\S+ (?![IVX]+$)[A-Z]{2,5}\$?$",
-    "trees": r"\(\s*(?:[A-Z\d][^\s()]*\s*)?\([A-Z\d$.,:'`#-][^\s()]*[ (]|\([A-Z][A-Z\d-]*$|(?:\([^\s()a-z]+ [^\s()]+\)+\s*)+$",
+    "columns, as in TSV or CoNLL-U (sed -n 's/^# text = //p' FILE prints its sentences)": r"[^\t]+\t|\d+ (?:\S+ ){4,8}_(?: |$)"
+    r"|\S+(?: \S+){1,3} (?:O|[BIES]-[A-Z]+)$|(?![A-Z]+ )\S+ (?![IVX]+$)[A-Z]{2,5}\$?$",
+    "trees, whose files end in .trees, .mrg or .ptb": r"\(\s*(?:[A-Z\d][^\s()]*\s*)?\([A-Z\d$.,:'`#-][^\s()]*[ (]"
+    r"|\([A-Z][A-Z\d-]*$|(?:\([^\s()a-z]+ [^\s()]+\)+\s*)+$",
     "JSON": r"\{\s*(?:[\"'}]|$)|\[\s*(?:[\"\[{]|$)|[\]}],?$|\"[^\"]*\"\s*:\s*(?:[\"\[{\d-]|true|false|null)",
     "markup (XML, SGML or HTML)": r"<[?!/]?(?!(?:unk|UNK)>)[A-Za-z][^<>]*>",
     "words with tags": r"(?:\S+[/_|][^\s/_|]+\s+){2,}\S+[/_|]\S+$",
-}
-_CURES = {
-    "columns, as in CoNLL-U or TSV": " Of CoNLL-U: sed -n 's/^# text = //p' FILE.conllu > FILE.txt",
-    "trees": " Files of trees end in .trees, .mrg or .ptb.",
 }
 _MARKS = frozenset(".,;:?!()。，、；：？！।،؟")
 
@@ -68,7 +65,7 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
     first = list(islice(lines, _EXAMINED))
     stripped = (line.strip()[:10_000] for _, line in first)
     if found := _annotated([line for line in stripped if line and line[0] != "#"] or [""]):
-        cure = "Write its sentences to a text file, one per line." + _CURES.get(found, "")
+        cure = "Write its sentences to a text file, one per line."
         raise InputError(str(path), found, "plain text, without annotation", cure)
     yield from chain(first, lines)
 
@@ -76,9 +73,9 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
 def _annotated(lines: Sequence[str]) -> str:
     """Return what a file has instead of running text, by its first lines that are not empty; "" if it is such text."""
     for found, pattern in _ANNOTATED.items():
-        # A single line with a tab, or two words, is a text.
-        least = 2 if found.startswith("columns") else 0
-        if 2 * sum(re.match(pattern, line) is not None for line in lines) > max(len(lines), least):
+        # A single line with a tab, or of two words, is a text.
+        least = max(len(lines), 2 * found.startswith("columns"))
+        if 2 * sum(re.match(pattern, line) is not None for line in lines) > least:
             return found
     if lines[0] in ("[", "{"):
         return "JSON"

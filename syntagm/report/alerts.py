@@ -61,11 +61,9 @@ def list_reasons(counts: Mapping[str, int]) -> Markup:
 def note_conventions(columns: Sequence[Column[Any]]) -> Iterator[Alert]:
     """Say by which convention verdicts are judged, if not by the sum of bits; warn if models were treated differently."""
     runs = [column.run for column in columns]
-    if treated := judging.treatment(runs):
-        yield Alert(Markup("%s") % treated, mild=False)
-    if warning := judging.different(runs):
+    for warning in filter(None, (judging.treatment(runs), different := judging.different(runs))):
         yield Alert(Markup("%s") % warning, mild=False)
-    elif note := judging.describe(runs):
+    if not different and (note := judging.describe(runs)):
         yield Alert(Markup("%s Effects and surprisals are in bits nevertheless.") % note)
 
 

@@ -149,11 +149,8 @@ def _compares(rows: Sequence[Mapping[str, Any]], regions: Mapping[str, set[str]]
         spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
         if any(_unknown(row, start, end) for name, start, end in spans if name in regions[row["condition"]]):
             return True
-    for first, second in pairwise(rows):
-        places = differing(first["text"], second["text"])
-        if _unknown(first, *places[0]) != _unknown(second, *places[1]):
-            return True
-    return False
+    places = ((first, second, *differing(first["text"], second["text"])) for first, second in pairwise(rows))
+    return any(_unknown(first, *here) != _unknown(second, *there) for first, second, here, there in places)
 
 
 def _unknown(row: Mapping[str, Any], start: int, end: int) -> list[str]:

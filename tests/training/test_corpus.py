@@ -169,7 +169,7 @@ def test_the_words_of_trees_are_not_split_again(tmp_path: Path) -> None:
 
 _TAGGED = "The/DT kites/NNS rise/VBP ./.\nWe/PRP left/VBD ./.\n"
 ANNOTATED = {
-    "columns, as in CoNLL-U": "# text = Kites rise.\n1\tKites\tkite\tNOUN\n2\trise\trise\tVERB\n3\t.\t.\tPUNCT\n\n",
+    "columns, as in TSV": "# text = Kites rise.\n1\tKites\tkite\tNOUN\n2\trise\trise\tVERB\n3\t.\t.\tPUNCT\n\n",
     "columns": "Kites rise.\tgood\nKites rises.\tbad\n",
     "trees": "(S (NP (NNS Kites)) (VP (VBP rise)))\n(S (NP (PRP We)) (VP (VBD left)))\n",
     "JSON": '{"text": "Kites rise."}\n{"text": "We left."}\n',
@@ -232,7 +232,7 @@ def test_plain_text_is_read_as_it_is(content: str, tmp_path: Path) -> None:
 
 
 def test_training_on_annotated_text_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "a.conllu").write_text(ANNOTATED["columns, as in CoNLL-U"])
+    (tmp_path / "a.conllu").write_text(ANNOTATED["columns, as in TSV"])
     assert main(["train", "ngram", "--corpus", str(tmp_path / "a.conllu"), "-o", str(tmp_path / "model")]) == 2
-    assert "a.conllu: columns, as in CoNLL-U or TSV; expected plain text" in capsys.readouterr().err
+    assert "a.conllu: columns, as in TSV or CoNLL-U (sed" in capsys.readouterr().err
     assert not (tmp_path / "model").exists()

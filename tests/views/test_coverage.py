@@ -162,7 +162,9 @@ def test_unknown_words_are_marked_on_pages(tmp_path: Path) -> None:
 def explained(site: Site, suite: str) -> list[bool]:
     """Return whether a page of an item, and the report, explain the mark."""
     chapter = site.chapter
-    assert isinstance(chapter, Evidence) and TOKENS.show and SUITE_BY_SUITE.show
+    assert isinstance(chapter, Evidence)
+    assert TOKENS.show
+    assert SUITE_BY_SUITE.show
     shown = TOKENS.show(site.page(("suite", suite, "0"), Served())), SUITE_BY_SUITE.show(chapter)
     return [variables["unknown"] for variables in shown]
 
