@@ -79,9 +79,7 @@ def final_stop(suite: Suite) -> Iterator[Spot]:
 def foreign_symbol(suite: Suite) -> Iterator[Spot]:
     """a symbol or an escape of another program in the sentence.
     Remove it, or write the character that it stands for; a model reads it as text."""
-    places = [
-        (item.id, condition, found) for item, condition, each in sentences(suite) if (found := foreign(each.text))
-    ]
+    places = [(item.id, side, found) for item, side, each in sentences(suite) if (found := foreign(each.text))]
     counts = Counter(symbol for *_, found in places for symbol in found)
     if counts:
         listed = ", ".join(f"{symbol!r} {number:,}" for symbol, number in counts.most_common(5))

@@ -44,11 +44,9 @@ def warn_undefined(column: Column[Any], noun: str) -> Iterator[Alert]:
     """
     if column.run.undefined:
         name = f" {noun}{'' if column.undefined == 1 else 's'}" if noun else ""
-        lead = Markup("<b>%s undefined%s</b> for %s, not counted in any n:") % (
-            *(f"{column.undefined:,}", name),
-            isolate(column.name),
-        )
-        yield Alert(lead + list_reasons(column.run.undefined), mild=False)
+        lead = Markup("<b>%s undefined%s</b> for %s, not counted in any n:")
+        values = f"{column.undefined:,}", name, isolate(column.name)
+        yield Alert(lead % values + list_reasons(column.run.undefined), mild=False)
 
 
 def list_reasons(counts: Mapping[str, int]) -> Markup:

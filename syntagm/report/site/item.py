@@ -449,7 +449,7 @@ def _differing(page: ItemPage) -> Iterator[tuple[str, list[tuple[str, float, boo
     ]
     for condition in page.texts:
         sides = [
-            table.filter(pl.col("condition") == condition).select("word", "bits", "known").rows() for table in tables
+            each.filter(pl.col("condition") == condition).select("word", "bits", "known").rows() for each in tables
         ]
         # A symbol for the end of the text may be scored by one model only.
         words_of_both = zip(*sides, strict=False)
