@@ -337,14 +337,12 @@ def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circu
     for estimate in sorted(by_suite, key=lambda estimate: order[estimate.group.suite]):
         table.add_row(*_cells(estimate.group.suite, estimate.group.measure, run, estimate))
     table.add_section()
-    name = mean_name(run)
-    for estimate in by_circuit:
-        table.add_row(*_cells(estimate.group["circuit"], name, run, estimate))
-    for estimate in overall:
-        table.add_row(*_cells("all suites", name, run, estimate), style="bold")
-    groups = [(estimate.group["circuit"], estimate) for estimate in by_circuit]
+    means = [(estimate.group["circuit"], estimate, "") for estimate in by_circuit]
+    means += [("all suites", estimate, "bold") for estimate in overall]
+    for name, estimate, style in means:
+        table.add_row(*_cells(name, mean_name(run), run, estimate), style=style)
     of_suites = [(estimate.group.suite, estimate) for estimate in by_suite]
-    table.caption = caption(CAPTION, [*of_suites, *groups, *(("all suites", estimate) for estimate in overall)])
+    table.caption = caption(CAPTION, [*of_suites, *((name, estimate) for name, estimate, _ in means)])
     return table
 
 
