@@ -253,12 +253,19 @@ def test_escapes_in_words_are_read_and_other_symbols_ring() -> None:
     assert alarms.letters(read.frame["word"])[1] == 6
     assert "2 of 10 rows with escapes such as %2C in the word, which are read as the characters" in read.notes
     assert [alarm for alarm in alarms.alarms(read.frame) if alarm.code == "symbols"] == []
+    spaced = tables.interpret(source(frame | {"word": [" rose", *words[1:]]}), {})
+    assert spaced.frame["word"][0] == "rose"
+    assert "2 of 10 rows with escapes" in " ".join(spaced.notes)
     cut = [*words[:5], "Before", "supper", ",", "it", "did", "n't", "rise", "<eos>", "&amp;", "~."]
     frame = {"text": [1] * 5 + [2] * 10, "position": [*range(5), *range(10)], "word": cut, "time": [330.0] * 15}
     [alarm] = [alarm for alarm in alarms.alarms(tables.interpret(source(frame), {}).frame) if alarm.code == "symbols"]
     # The comma is in the third row of the second text, in line 9 of the file.
     assert (alarm.count, alarm.line) == (5, 9)
     assert "',' 1, \"n't\" 1, '<eos>' 1, '&amp;' 1, '~.' 1" in alarm.message
+    # French puts blanks before these marks, and Dutch writes the night so.
+    for words in (["Qui", "dort", "?", "Elle", "!"], ["Hij", "slaapt", "'s", "nachts", "niet."]):
+        sound = {"text": [1] * 5, "position": [*range(5)], "word": words, "time": [330.0, 340, 350, 360, 370]}
+        assert [a for a in alarms.alarms(tables.interpret(source(sound), {}).frame) if a.code == "symbols"] == []
     # A table of surprisals may have the tokens of a treebank, but no symbols.
     tokens = {"text": [1] * 3, "position": [0, 1, 2], "word": ["did", "n't", "</s>"], "bits": [3.0, 1.0, 2.0]}
     [alarm] = alarms.alarms(tables.interpret(source(tokens), {}).frame)

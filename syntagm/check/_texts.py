@@ -75,21 +75,15 @@ def final_stop(suite: Suite) -> Iterator[Spot]:
             yield Spot(item.id, found="without it: " + ", ".join(name for name, stop in ends.items() if not stop))
 
 
-_LISTED = 5
-
-
 @rule("W309")
 def foreign_symbol(suite: Suite) -> Iterator[Spot]:
     """a symbol or an escape of another program in the sentence.
     Remove it, or write the character that it stands for; a model reads it as text."""
-    places = [
-        (item.id, condition, found) for item, condition, each in sentences(suite) if (found := foreign(each.text))
-    ]
+    places = [(item.id, side, found) for item, side, each in sentences(suite) if (found := foreign(each.text))]
     counts = Counter(symbol for *_, found in places for symbol in found)
     if counts:
-        listed = [f"{symbol!r} {number:,}" for symbol, number in counts.most_common(_LISTED)]
-        more = f" and {len(counts) - _LISTED} others" if len(counts) > _LISTED else ""
-        yield Spot(*places[0][:2], found=f"in {_of(len(places), suite)}, here first: {', '.join(listed)}{more}")
+        listed = ", ".join(f"{symbol!r} {number:,}" for symbol, number in counts.most_common(5))
+        yield Spot(*places[0][:2], found=f"in {_of(len(places), suite)}, here first: {listed}")
 
 
 @rule("W310")

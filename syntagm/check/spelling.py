@@ -31,18 +31,21 @@ def repaired(text: str) -> str:
     return text
 
 
-# Escapes of web addresses: `%20` alone is a number in Turkish. (Two apostrophes between letters, below, are Hebrew.)
+# Escapes of web addresses, and whole addresses, to pass over: `%20` alone is a number in Turkish. (Below, two apostrophes
+# between letters are Hebrew, and after digits inches.)
 _PERCENT = re.compile(
-    r"%(?:2[A-F]|3[A-F]|5[B-E]|7[B-E]|0[AD]|[C-F][0-9A-F](?:%[89AB][0-9A-F])+)"
+    r"\w+://[^\s<>]+|%(?:2[A-F]|3[A-F]|5[B-E]|7[B-E]|0[AD]|[C-F][0-9A-F](?:%[89AB][0-9A-F])+)"
     r"|(?<=[^\W\d_])%(?:2\d|40|60)|%(?:2\d|40|60)(?=[^\W\d_])"
 )
 _FOREIGN = re.compile(
     # Symbols of models and tokenizers, and markup.
-    r"</?[A-Za-z][\w-]{0,20}/?>|<\|[^<>|\s]{1,40}\|>|\[(?:CLS|SEP|MASK|PAD|UNK|BOS|EOS)\]|▁\S+|(?<!\S)Ġ\S+(?= ?Ġ)"
+    r"(?:</|(?<!\w)<)[A-Za-z][\w-]{0,20}/?>|<(?i:s|[be]os|pad|unk|br/?)>|<\|[^<>|\s]{1,40}\|>"
+    # Words of Maltese begin with Ġ, too.
+    r"|\[(?:CLS|SEP|MASK|PAD|UNK|BOS|EOS)\]|▁\S+|(?<!\S)Ġ\S+(?= ?Ġ\S+ ?Ġ)|(?<=[a-z])Ġ[a-z]+"
     # Escapes of web addresses and of HTML.
     rf"|{_PERCENT.pattern}|&(?:#\d{{1,7}}|#[xX][0-9A-Fa-f]{{1,6}}|[A-Za-z]\w{{1,30}});"
     # Brackets and quotation marks of treebanks, and a ~ that is not the first character of its cell.
-    r"|-[LRlr][RSCrsc][Bb]-|``|(?<!\w)''|''(?!\w)|(?<!\S)~(?![\d\s])\S+|(?<=[A-Za-z])~(?=[.,;:!?])"
+    r"|-[LRlr][RSCrsc][Bb]-|``|(?<!\w)''|(?<!\d)''(?![\w(])|(?<!\S)~(?![\d\s/])\S+|(?<=[A-Za-z])~(?=[.,;:])"
 )
 _BEGINS = re.compile(r"[<\[▁Ġ%&`~]|''|-[LRlr]")
 
@@ -56,7 +59,7 @@ def foreign(text: str) -> list[str]:
     []
     """
     found = dict.fromkeys(_FOREIGN.findall(text)) if _BEGINS.search(text) else ()
-    return [symbol for symbol in found if not symbol.startswith("&") or unescape(symbol) != symbol]
+    return [symbol for symbol in found if "://" not in symbol and (symbol[0] != "&" or unescape(symbol) != symbol)]
 
 
 def unescaped(text: str) -> str:
@@ -65,19 +68,19 @@ def unescaped(text: str) -> str:
     >>> unescaped("dinner%2C"), unescaped("%20 fewer"), unescaped("don%27t")
     ('dinner,', '%20 fewer', "don't")
     """
-    return _PERCENT.sub(lambda found: unquote(found[0]), text) if "%" in text else text
+    return (
+        _PERCENT.sub(lambda found: found[0] if "://" in found[0] else unquote(found[0]), text) if "%" in text else text
+    )
 
 
-# Parts of words that treebanks cut off. `'s avonds` is Dutch.
-_CUT_OFF = re.compile(
-    r"(?<!\S)(?:n['’]t|['’](?:re|ve|ll|d|s(?!\s+(?:avonds|middags|morgens|nachts|ochtends|winters|zomers)\b)))(?![\w'’-])",
-    re.IGNORECASE,
-)
-_MARK = re.compile(r"(?<=[^\s.,])\s[.,](?![\w.,]|\s[.,])|\(\s\S|(?<=\S)\s\)")
+# Parts of words that treebanks cut off. In Dutch and German, `'s` is a word.
+_CUT_OFF = re.compile(r"(?<!\S)(?:n['’]t|['’](?:re|ve|ll|d|s))(?![\w'’-])", re.IGNORECASE)
+_MARK = re.compile(r"(?<=[^\s.,])\s[.,](?![\w.,]|\s[.,])|\(\s\w\w|(?<=[\w.]\w)\s\)")
 _SPACED = re.compile(r"\s(?:[.,;:!?()'’]|n['’]t)|\(\s", re.IGNORECASE)
-# French has spaces before these: they are looked for where a text has an English word that isn't French.
+# French has spaces before these: they are looked for where a text has an English word, and none that is French.
 _HIGH_MARK = re.compile(r"(?<=\w)\s[;:!?](?!\S)")
-_ENGLISH = re.compile(r"\b(?:the|is|are|was|were|did|does|who|what|which|that)\b", re.IGNORECASE)
+_ENGLISH = re.compile(r"\b(?:the|are|were|does|who|what|which|that|this|and|he|she|it|they)\b", re.IGNORECASE)
+_FRENCH = re.compile(r"«|\b(?:le|les|une|il|elle|est|qui|dit)\b", re.IGNORECASE)
 
 
 def apart(text: str, marks: bool = True) -> str:
@@ -93,7 +96,10 @@ def apart(text: str, marks: bool = True) -> str:
     """
     if not _SPACED.search(text):
         return ""
+    english = _ENGLISH.search(text) is not None
     found = _CUT_OFF.search(text)
+    if found and found[0][1:] in "sS" and not english:
+        found = None
     if marks and not found:
-        found = _MARK.search(text) or (_HIGH_MARK.search(text) if _ENGLISH.search(text) else None)
+        found = _MARK.search(text) or (_HIGH_MARK.search(text) if english and not _FRENCH.search(text) else None)
     return " ".join([*text[: found.start()].split()[-1:], found[0].strip()]) if found else ""

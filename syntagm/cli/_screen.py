@@ -253,10 +253,8 @@ def show_run(run: Run, page: Path | None) -> None:
     console = Printer(width=None if sys.stdout.isatty() else 160)
     # Numbered predictions of a suite are also judged together; named ones are alternative methods, and are not.
     several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and "1" in suite.predictions}
-    conjunctions = (
-        [estimate for estimate in accuracies(run, "all") if estimate.group.suite in several] if several else []
-    )
-    rows = [*accuracies(run), *conjunctions]
+    all_hold = accuracies(run, "all") if several else []
+    rows = [*accuracies(run), *(estimate for estimate in all_hold if estimate.group.suite in several)]
     judged = run.task.conjoins
     console.print(_table(run, rows, scores(run), scores(run, tag="circuit")) if judged else _means(run, rows))
     for line in shared_words.of_runs([run]):
@@ -282,18 +280,10 @@ def show_run(run: Run, page: Path | None) -> None:
 def show_runs(runs: Sequence[Run], page: Path | None) -> None:
     """Print a line for each model, with its score over all suites, and the paths of the runs' folder and the report."""
     console = Printer(width=None if sys.stdout.isatty() else 160)
-    table, rows = Table(caption_justify="left"), list[tuple[str, Estimate]]()
-    for name in ("model", "measure"):
-        table.add_column(name, overflow="fold")
-    for name in ("score", "interval", "chance", "n", "ties", "undefined"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table, rows = _empty(("model", "measure"), _SCORES), list[tuple[str, Estimate]]()
     for name, run in named(runs):
-        rules = (
-            ["first"]
-            if run.task.conjoins
-            else list(dict.fromkeys(key for suite in run.suites for key in suite.predictions))
-        )
-        for rule in rules:
+        measures = dict.fromkeys(key for suite in run.suites for key in suite.predictions)
+        for rule in ["first"] if run.task.conjoins else measures:
             for estimate in scores(run, rule):
                 table.add_row(*_cells(name, mean_name(run) if rule == "first" else rule, run, estimate))
                 rows.append((name, estimate))
@@ -311,7 +301,6 @@ def show_runs(runs: Sequence[Run], page: Path | None) -> None:
     for name, run in named(runs):
         for reason, count in run.undefined.items():
             errors.print(plain(f"warning: {name}: {counted(count, 'result')} undefined: {reason}"))
-    for name, run in named(runs):
         if ties := ties_of_pairs(run):
             console.print(plain(f"ties: {name}: {ties}"))
     for parent, count in Counter(str(run.folder.parent) if run.folder else run.place for run in runs).items():
@@ -330,39 +319,37 @@ def _without_chance(run: Run, rows: Iterable[Estimate]) -> dict[str, list[str]]:
     return suites
 
 
-def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circuit: list[Estimate]) -> Table:
-    table = Table(
-        title=plain(run.title),
-        title_justify="left",
-        caption_justify="left",
-    )
-    for name in ("suite", "prediction"):
+_SCORES = ("score", "interval", "chance", "n", "ties", "undefined")
+
+
+def _empty(texts: Sequence[str], numbers: Sequence[str], title: str = "") -> Table:
+    table = Table(title=plain(title) if title else None, title_justify="left", caption_justify="left")
+    for name in texts:
         table.add_column(name, overflow="fold")
-    for name in ("score", "interval", "chance", "n", "ties", "undefined"):
+    for name in numbers:
         table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _table(run: Run, by_suite: list[Estimate], overall: list[Estimate], by_circuit: list[Estimate]) -> Table:
+    table = _empty(("suite", "prediction"), _SCORES, run.title)
     order = {suite.name: number for number, suite in enumerate(run.suites)}
     for estimate in sorted(by_suite, key=lambda estimate: order[estimate.group.suite]):
         table.add_row(*_cells(estimate.group.suite, estimate.group.measure, run, estimate))
     table.add_section()
-    name = mean_name(run)
-    for estimate in by_circuit:
-        table.add_row(*_cells(estimate.group["circuit"], name, run, estimate))
-    for estimate in overall:
-        table.add_row(*_cells("all suites", name, run, estimate), style="bold")
-    groups = [(estimate.group["circuit"], estimate) for estimate in by_circuit]
+    means = [(estimate.group["circuit"], estimate, "") for estimate in by_circuit]
+    means += [("all suites", estimate, "bold") for estimate in overall]
+    for name, estimate, style in means:
+        table.add_row(*_cells(name, mean_name(run), run, estimate), style=style)
     of_suites = [(estimate.group.suite, estimate) for estimate in by_suite]
-    table.caption = caption(CAPTION, [*of_suites, *groups, *(("all suites", estimate) for estimate in overall)])
+    table.caption = caption(CAPTION, [*of_suites, *((name, estimate) for name, estimate, _ in means)])
     return table
 
 
 def _means(run: Run, by_suite: list[Estimate]) -> Table:
     """Return a table of means, by suite and over suites, for measures whose values are not verdicts."""
     meaning = "mean: of the values, or the unweighted mean over suites; interval: 95%, for other items (of a mean: other suites)"
-    table = Table(title=plain(run.title), title_justify="left", caption_justify="left")
-    for name in ("suite", "measure"):
-        table.add_column(name, overflow="fold")
-    for name in ("mean", "interval", "n", "undefined"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = _empty(("suite", "measure"), ("mean", "interval", "n", "undefined"), run.title)
     measures = list(dict.fromkeys(estimate.group.measure for estimate in by_suite))
     overall = [("all suites", measure, estimate) for measure in measures for estimate in scores(run, measure)]
     rows = [(estimate.group.suite, estimate.group.measure, estimate) for estimate in by_suite]
@@ -385,12 +372,6 @@ def caption(meaning: str, rows: Iterable[tuple[str, Estimate]]) -> Text:
 def _cells(name: str, measure: str, run: Run, estimate: Estimate) -> list[Any]:
     chance = chance_of(run, estimate).value
     expected = "" if math.isnan(chance) else f"{chance:.3f}"
-    numbers = (
-        f"{estimate.value:.3f}",
-        interval(estimate.low, estimate.high),
-        expected,
-        f"{estimate.n:,}",
-        f"{estimate.ties:,}",
-        f"{estimate.undefined:,}",
-    )
-    return [plain(name), plain(measure), *(plain(number) for number in numbers)]
+    counts = [f"{count:,}" for count in (estimate.n, estimate.ties, estimate.undefined)]
+    score = f"{estimate.value:.3f}", interval(estimate.low, estimate.high)
+    return [*map(plain, (name, measure, *score, expected, *counts))]

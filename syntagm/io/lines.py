@@ -18,16 +18,18 @@ MAX_LINE = 1_000_000
 MAX_FOLD = 250
 FOLD_FROM = 2**24
 _GZIP = b"\x1f\x8b"
-# The lines by which `prose` knows an annotated file, and what half of them look like.
+# The lines by which `prose` knows an annotated file, and how half of them begin, or look to their ends.
 _EXAMINED = 400
-_ANNOTATED = (
-    (r"[^\t]+\t", "columns between tabs, as in CoNLL-U or TSV", "Of CoNLL-U: sed -n 's/^# text = //p' FILE.conllu > FILE.txt"),
-    (r".*\([A-Z$.,:'`#-][^\s()]* [^\s()]+\).*\)|.*\([A-Z][A-Z-]* \(", "trees", "Files of trees end in .trees, .mrg or .ptb."),
-    (r"\s*(?:\{\s*(?:[\"}]|$)|\[\s*(?:[\"\[{]|$)|[\]}],?\s*$|\"[^\"]*\"\s*:)", "JSON", ""),
-    (r"\s*<[?!/]?[A-Za-z][^<>]*>", "markup (XML, SGML or HTML)", ""),
-    (r"(?:\S+[/_|][^\s/_|]+\s+){2,}\S+[/_|]\S+\s*$", "words with tags", ""),
-    (r"\S+(?: \S+){1,3} (?:O|[BIES]-[A-Z]+)$|(?![A-Z]+ )\S+ (?:[A-Z]{2,5}\$?|[.,:])$", "words with tags", ""),
-)  # fmt: skip
+_ANNOTATED = {
+    "columns, as in TSV or CoNLL-U (sed -n 's/^# text = //p' FILE prints its sentences)": r"[^\t]+\t|\d+ (?:\S+ ){4,8}_(?: |$)"
+    r"|\S+(?: \S+){1,3} (?:O|[BIES]-[A-Z]+)$|(?![A-Z]+ )\S+ (?![IVX]+$)[A-Z]{2,5}\$?$",
+    "trees, whose files end in .trees, .mrg or .ptb": r"\(\s*(?:[A-Z\d][^\s()]*\s*)?\([A-Z\d$.,:'`#-][^\s()]*[ (]"
+    r"|\([A-Z][A-Z\d-]*$|(?:\([^\s()a-z]+ [^\s()]+\)+\s*)+$",
+    "JSON": r"\{\s*(?:[\"'}]|$)|\[\s*(?:[\"\[{]|$)|[\]}],?$|\"[^\"]*\"\s*:\s*(?:[\"\[{\d-]|true|false|null)",
+    "markup (XML, SGML or HTML)": r"<[?!/]?(?!(?:unk|UNK)>)[A-Za-z][^<>]*>",
+    "words with tags": r"(?:\S+[/_|][^\s/_|]+\s+){2,}\S+[/_|]\S+$",
+}
+_MARKS = frozenset(".,;:?!()。，、；：？！।،؟")
 
 
 def read(path: Path) -> Iterator[tuple[int, str]]:
@@ -63,27 +65,36 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
     first = list(islice(lines, _EXAMINED))
     stripped = (line.strip()[:10_000] for _, line in first)
     if found := _annotated([line for line in stripped if line and line[0] != "#"] or [""]):
-        cure = f"Write its sentences to a text file, one per line. {found[1]}".rstrip()
-        raise InputError(str(path), found[0], "plain text, without annotation", cure)
+        cure = "Write its sentences to a text file, one per line."
+        raise InputError(str(path), found, "plain text, without annotation", cure)
     yield from chain(first, lines)
 
 
-def _annotated(lines: Sequence[str]) -> tuple[str, str] | None:
-    """Return what a file has instead of running text, by its first lines that are not empty, and a cure."""
-    for pattern, found, cure in _ANNOTATED:
-        if 2 * sum(re.match(pattern, line) is not None for line in lines) > max(len(lines), 2 * (r"\t" in pattern)):
-            return found, cure
+def _annotated(lines: Sequence[str]) -> str:
+    """Return what a file has instead of running text, by its first lines that are not empty; "" if it is such text."""
+    for found, pattern in _ANNOTATED.items():
+        # A single line with a tab, or of two words, is a text.
+        least = max(len(lines), 2 * found.startswith("columns"))
+        if 2 * sum(re.match(pattern, line) is not None for line in lines) > least:
+            return found
     if lines[0] in ("[", "{"):
-        return "JSON", ""
+        return "JSON"
+    if any(re.match(r"[\d:]+[.,]\d{3} --> \d", line) for line in lines):
+        return "subtitles"
     # Lists of words, and texts in scripts without spaces, have no marks that are lines of their own.
-    marks = sum(len(line) == 1 and not line.isalnum() for line in lines)
-    if len(lines) >= 20 and 30 * marks > len(lines) and not any(" " in line for line in lines):
-        return "a word in each line", ""
+    if (
+        len(lines) >= 20
+        and 30 * sum(line in _MARKS for line in lines) > len(lines)
+        and not any(" " in line for line in lines)
+    ):
+        return "a word in each line"
     for mark in ",;" if len(lines) > 2 else "":
-        if mark in lines[0] and all(re.fullmatch(r'"?(?! )[\w .()/?-]*"?', cell) for cell in lines[0].split(mark)):
-            counts = {len(next(csv.reader([line], delimiter=mark))) for line in lines}
-            return ("CSV", "") if len(counts) == 1 else None
-    return None
+        # Chinese has no blanks after commas.
+        if mark in lines[0] and all(
+            re.fullmatch(r'"?(?! )[^\W\u3000-\uffff][\w .()/?-]*"?|""', each) for each in lines[0].split(mark)
+        ):
+            return "CSV" if len({len(next(csv.reader([line], delimiter=mark))) for line in lines}) == 1 else ""
+    return ""
 
 
 def check(path: Path) -> None:

@@ -279,8 +279,8 @@ def _symbols(frame: pl.DataFrame) -> list[Alarm]:
         return []
     counts = dict(frame.drop_nulls("word").group_by("word", maintain_order=True).agg(pl.len()).iter_rows())
     # Words that are read have their punctuation; tables of surprisals may have the tokens of a treebank.
-    timed = "time" in frame.columns
-    wrong = [word for word in counts if foreign(word) or (timed and apart(f"the {word}"))]
+    timed, before = "time" in frame.columns, "the" if {"the", "The"} & counts.keys() else "x"
+    wrong = [word for word in counts if foreign(word) or (timed and apart(f"{before} {word}"))]
     if not wrong:
         return []
     rows = frame.filter(pl.col("word").is_in(wrong))

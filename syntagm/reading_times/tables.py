@@ -227,13 +227,11 @@ def open_table(path: Path, decimal: str = "point") -> Source:
             raise InputError(str(path), f"no Parquet that can be read ({error})"[:300], "a Parquet file") from None
         if not frame.height:
             raise InputError(str(path), "no rows", "a row for each word that was read")
-        return Source(
-            path, frame, pl.Series(LINE, range(1, frame.height + 1)), hashlib.sha256(content).hexdigest(), mark
-        )
+        numbered = pl.Series(LINE, range(1, frame.height + 1))
+        return Source(path, frame, numbered, hashlib.sha256(content).hexdigest(), mark)
     content = utf8.whole(path)
-    text = (
-        "\n".join(line for _, line in lines.read(path)) if content[:2] == b"\x1f\x8b" else utf8.decoded(content, path)
-    )
+    gzipped = content[:2] == b"\x1f\x8b"
+    text = "\n".join(line for _, line in lines.read(path)) if gzipped else utf8.decoded(content, path)
     for beginning, (what, cure) in RAW.items():
         if re.match(beginning, text):
             raise InputError(str(path), what, "a table with a header and a row for each word or region", cure)
@@ -244,16 +242,14 @@ def open_table(path: Path, decimal: str = "point") -> Source:
     line, names = next(remaining, (1, []))
     names = [name.strip() for name in names]
     if len(names) < 2:
-        raise InputError(
-            f"{path}, line {line}", first[:100] or "no header", "a header with several columns", "Use CSV or TSV."
-        )
+        found = first[:100] or "no header"
+        raise InputError(f"{path}, line {line}", found, "a header with several columns", "Use CSV or TSV.")
     names = _named(names, path)
     rows, numbers = [], []
     for line, row in remaining:
         if len(row) != len(names):
-            cure = "Put cells with the delimiter in quotation marks." + (
-                " If decimal commas make the cells, write them with points." if delimiter == "," else ""
-            )
+            commas = " If decimal commas make the cells, write them with points." if delimiter == "," else ""
+            cure = f"Put cells with the delimiter in quotation marks.{commas}"
             raise InputError(f"{path}, line {line}", f"{len(row)} cells", f"{len(names)} as in the header", cure)
         rows.append(row)
         numbers.append(line)
@@ -294,9 +290,8 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
     arrays = [name for name in source.names if _of_arrays(source.frame[name])]
     if arrays and (used & {*arrays} or not {"word", "token"} & chosen.keys()):
         found = f"arrays in the cells of {' and '.join(arrays)}, as jsPsych writes them"
-        raise InputError(
-            str(source.path), found, "a row for each word", f"{_ARRAYS} If they are something else, delete them."
-        )
+        cure = f"{_ARRAYS} If they are something else, delete them."
+        raise InputError(str(source.path), found, "a row for each word", cure)
     for name, made_from in chosen.items():
         if name in _NUMERIC:
             columns[name] = source.numbers(made_from[0])
@@ -315,9 +310,7 @@ def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[st
     if "time" in columns and unit in ("s", "log-ms"):
         times = columns["time"]
         columns["time"] = times * 1000 if unit == "s" else times.exp()
-    frame = pl.DataFrame([column.alias(name) for name, column in columns.items()]).with_columns(
-        source.lines.alias(LINE)
-    )
+    frame = pl.DataFrame([column.alias(name) for name, column in [*columns.items(), (LINE, source.lines)]])
     return Readings(frame, chosen, source, tuple(_notes(source, frame, chosen, unit)), unit or "ms")
 
 
@@ -339,7 +332,7 @@ def _notes(source: Source, frame: pl.DataFrame, chosen: Chosen, unit: str) -> It
         yield f"times are read as {unit}"
     for name in WORDS:
         column = source.frame[chosen[name][0]] if len(chosen.get(name, ())) == 1 else frame[LINE]
-        if column.dtype == pl.String and (escaped := (column != frame[name]).sum()):
+        if column.dtype == pl.String and (escaped := (column.str.strip_chars() != frame[name].str.strip_chars()).sum()):
             yield f"{escaped:,} of {frame.height:,} rows with escapes such as %2C in the {name}, which are read as the characters"
     for name in ("time", "word", "text", "position", "bits", "participant", "item", "condition"):
         if name in chosen and (count := frame[name].null_count()):
@@ -360,19 +353,14 @@ def refuse_absurd(frame: pl.DataFrame, names: Iterable[str], lines: pl.Series, p
     Raises:
         InputError: there is one; the message names its line.
     """
-    for name in names:
+    for name in (name for name in names if frame[name].dtype.is_float()):
         column = frame[name]
-        if (
-            column.dtype.is_float()
-            and (wrong := (~column.is_finite() | (column.abs() > LARGEST)).fill_null(False)).any()
-        ):
+        if (wrong := (~column.is_finite() | (column.abs() > LARGEST)).fill_null(False)).any():
             row = int(wrong.arg_max() or 0)
-            found = "an infinite number" if column.is_infinite()[row] else f"the number {column[row]:g}"
+            found = f"{'an infinite number' if column.is_infinite()[row] else f'the number {column[row]:g}'} in column {name}"
             cure = f"A placeholder, or the logarithm of 0? Count it as missing (NA; in a fit, --missing {name}={column[row]:g})"
             cure += ", or add 1 to counts before taking logarithms."
-            raise InputError(
-                f"{place}line {lines[row]}", f"{found} in column {name}", "finite numbers up to 1e15", cure
-            )
+            raise InputError(f"{place}line {lines[row]}", found, "finite numbers up to 1e15", cure)
 
 
 def keys(frame: pl.DataFrame, *names: str) -> list[str]:

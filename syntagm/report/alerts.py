@@ -44,11 +44,9 @@ def warn_undefined(column: Column[Any], noun: str) -> Iterator[Alert]:
     """
     if column.run.undefined:
         name = f" {noun}{'' if column.undefined == 1 else 's'}" if noun else ""
-        lead = Markup("<b>%s undefined%s</b> for %s, not counted in any n:") % (
-            *(f"{column.undefined:,}", name),
-            isolate(column.name),
-        )
-        yield Alert(lead + list_reasons(column.run.undefined), mild=False)
+        lead = Markup("<b>%s undefined%s</b> for %s, not counted in any n:")
+        values = f"{column.undefined:,}", name, isolate(column.name)
+        yield Alert(lead % values + list_reasons(column.run.undefined), mild=False)
 
 
 def list_reasons(counts: Mapping[str, int]) -> Markup:
@@ -61,11 +59,9 @@ def list_reasons(counts: Mapping[str, int]) -> Markup:
 def note_conventions(columns: Sequence[Column[Any]]) -> Iterator[Alert]:
     """Say by which convention verdicts are judged, if not by the sum of bits; warn if models were treated differently."""
     runs = [column.run for column in columns]
-    if treated := judging.treatment(runs):
-        yield Alert(Markup("%s") % treated, mild=False)
-    if warning := judging.different(runs):
+    for warning in filter(None, (judging.treatment(runs), different := judging.different(runs))):
         yield Alert(Markup("%s") % warning, mild=False)
-    elif note := judging.describe(runs):
+    if not different and (note := judging.describe(runs)):
         yield Alert(Markup("%s Effects and surprisals are in bits nevertheless.") % note)
 
 

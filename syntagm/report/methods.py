@@ -28,14 +28,10 @@ _RULES = {
     "strict": "; where a token crossed a border, the item was excluded as undefined",
     "start": ", even where it crosses a border",
 }
-_INEQUALITY = ("inequality", "inequalities")
-# The outermost operator of a formula -> what the prediction is, in the singular and the plural.
+# The outermost operator of a formula -> what the prediction is.
 _SHAPES = {
-    "<": _INEQUALITY,
-    ">": _INEQUALITY,
-    "=": ("equality", "equalities"),
-    "&": ("conjunction of comparisons", "conjunctions of comparisons"),
-    "|": ("disjunction of comparisons", "disjunctions of comparisons"),
+    **{"<": "inequality", ">": "inequality", "=": "equality"},
+    **{"&": "conjunction of comparisons", "|": "disjunction of comparisons"},
 }
 _EFFECTS = ("hall-1992-removal",)
 _INTERVALS = ("wilson-1927-probable", "korn-graubard-1998-confidence")
@@ -255,9 +251,11 @@ def _shapes(suites: Sequence[SuiteRecord]) -> str:
     except FormulaError:
         return ""
     if len(shapes) == 1:
-        [(shape, _)] = shapes
+        [shape] = shapes
         return f", each a{'n' if shape[0] in 'ei' else ''} {shape} between such values"
-    return f": {join([f'{count:,} {forms[count > 1]}' for forms, count in shapes.items()])} between such values"
+    plural = {shape: shape.replace("ity", "ities").replace("tion ", "tions ") for shape in shapes}
+    listed = [f"{count:,} {plural[shape] if count > 1 else shape}" for shape, count in shapes.items()]
+    return f": {join(listed)} between such values"
 
 
 def _predicted(run: Run) -> bool:

@@ -150,11 +150,7 @@ def compare(
         [
             *filter(None, [different(runs), treatment(runs)]),
             *warnings_of(first, second, kind),
-            *(
-                f"{found.short}. {coverage.SCORED}"
-                for found in coverage.unknown([first, second], shared)
-                if found.compared
-            ),
+            *(f"{each.short}. {coverage.SCORED}" for each in coverage.unknown(runs, shared) if each.compared),
         ],
         unit,
         remark([*SharedWords().of_pairs(first, pairs)]),

@@ -120,8 +120,8 @@ def unknown(runs: Sequence[Run], suites: Collection[str] = ()) -> Iterator[Unkno
         short += f", compared in {compared:,} of {counted(items, 'item')}" if compared else ""
         listed = [f"{word} ({count:,})" for word, count in sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))]
         most = [f"{name} {share:.0%}" for name, share in sorted(shares.items(), key=lambda pair: -pair[1])]
-        lists = f"Most in {', '.join(most[:_NAMED])}: `syntagm table coverage` lists all."
-        yield Unknown(short, f"{short}: {', '.join(listed[:_NAMED])}. {SCORED} {lists}", compared)
+        lists = f" Most in {', '.join(most[:_NAMED])}; table coverage lists all." if len(records) > 1 else ""
+        yield Unknown(short, f"{short}: {', '.join(listed[:_NAMED])}. {SCORED}{lists}", compared)
 
 
 def describe(runs: Sequence[Run]) -> str:
@@ -149,11 +149,8 @@ def _compares(rows: Sequence[Mapping[str, Any]], regions: Mapping[str, set[str]]
         spans = zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True)
         if any(_unknown(row, start, end) for name, start, end in spans if name in regions[row["condition"]]):
             return True
-    for first, second in pairwise(rows):
-        places = differing(first["text"], second["text"])
-        if _unknown(first, *places[0]) != _unknown(second, *places[1]):
-            return True
-    return False
+    places = ((first, second, *differing(first["text"], second["text"])) for first, second in pairwise(rows))
+    return any(_unknown(first, *here) != _unknown(second, *there) for first, second, here, there in places)
 
 
 def _unknown(row: Mapping[str, Any], start: int, end: int) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from syntagm.check import RULES, Finding, check, repeated
+from syntagm.check.spelling import apart, foreign, unescaped
 from syntagm.errors import InputError
 from syntagm.formula import parse
 from syntagm.materials import reading
@@ -53,6 +54,53 @@ def test_what_only_a_suite_made_in_python_can_have() -> None:
         ("E104", "", "two predictions with the same name: 'p'"),
         ("E206", "x", "two regions with the same name in one sentence"),
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Read https://kites.org/caf%C3%A9%20bleu?a=1&b=2 at 100 %.",
+        "AT&T; R&D; Q&A;",
+        "The board is 5'' long, and f''(x) > 0.",
+        "Kites~! Go to ~/kites, ~5 kites.",
+        "List<String> kites, vector<int> a, a<b and c>d",
+        "Ġorġ Ġanni jorqod.",
+    ],
+)
+def test_texts_without_symbols(text: str) -> None:
+    assert foreign(text) == []
+    assert unescaped(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "symbols"),
+    [
+        ("ĠThe Ġkite Ġrose", ["ĠThe"]),
+        ("TheĠkite rose", ["Ġkite"]),
+        ("Kites<eos> fly</s>", ["<eos>", "</s>"]),
+        ("Kites fly~.", ["~"]),
+        ("In 1990 ''", ["''"]),
+        ("https://kites.org/%20a</s>", ["</s>"]),
+    ],
+)
+def test_symbols_of_models_beside_letters(text: str, symbols: list[str]) -> None:
+    assert foreign(text) == symbols
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sie fand 's schön.",
+        "Hij was 's nachts wakker.",
+        "'s Maandags slaapt zij.",
+        "Le film « The Kite » dort !",
+        "Elle dit : what is this ?",
+        "Qui dort ? Il est 5 h : non !",
+        "They call print ( x ) :)",
+    ],
+)
+def test_texts_with_blanks_of_their_language(text: str) -> None:
+    assert apart(text) == ""
 
 
 def test_names_that_were_not_told_apart() -> None:

@@ -169,7 +169,7 @@ def test_the_words_of_trees_are_not_split_again(tmp_path: Path) -> None:
 
 _TAGGED = "The/DT kites/NNS rise/VBP ./.\nWe/PRP left/VBD ./.\n"
 ANNOTATED = {
-    "columns between tabs": "# text = Kites rise.\n1\tKites\tkite\tNOUN\n2\trise\trise\tVERB\n3\t.\t.\tPUNCT\n\n",
+    "columns, as in TSV": "# text = Kites rise.\n1\tKites\tkite\tNOUN\n2\trise\trise\tVERB\n3\t.\t.\tPUNCT\n\n",
     "columns": "Kites rise.\tgood\nKites rises.\tbad\n",
     "trees": "(S (NP (NNS Kites)) (VP (VBP rise)))\n(S (NP (PRP We)) (VP (VBD left)))\n",
     "JSON": '{"text": "Kites rise."}\n{"text": "We left."}\n',
@@ -177,8 +177,14 @@ ANNOTATED = {
     "markup": "<s> Kites rise . </s>\n<s> We left . </s>\n",
     "markup ": '<?xml version="1.0"?>\n<doc>\n<s>Kites rise.</s>\n</doc>\n',
     "words with tags": _TAGGED,
-    "words with tags ": "Kites NNS B-NP O\nrise VBP B-VP O\n. . O O\n\nWe PRP B-NP O\n",
-    "words with tags  ": "Kites NNS\nrise VBP\n. .\n\nWe PRP\n",
+    "columns  ": "Kites NNS B-NP O\nrise VBP B-VP O\n. . O O\n\nWe PRP B-NP O\n",
+    "columns   ": "Kites NNS\nrise VBP\n. .\n\nWe PRP\n",
+    "columns ": "1 Kites kite NOUN _ _ 2 nsubj _ _\n2 rise rise VERB _ _ 0 root _ _\n",
+    "trees ": "(3 (2 Kites) (3 (2 rise) (2 .)))\n",
+    "trees  ": "( (S\n    (NP (NNS Kites))\n    (VP (VBP rise))\n    (. .)))\n",
+    "JSON  ": "{'text': 'Kites rise.'}\n{'text': 'We left.'}\n",
+    "subtitles": "WEBVTT\n\n00:01.000 --> 00:02.500\nKites rise.\n",
+    "subtitles ": "1\n00:00:01,000 --> 00:00:02,500\nKites rise.\n\n",
     "a word in each line": "Kites\nrise\n.\n\nWe\nleft\n.\n\n" * 5,
     "CSV": "id,text\n1,Kites rise.\n2,We left.\n",
     "CSV ": '"","word","RT (ms)"\n"1","Kites",310\n"2","rise",320\n',
@@ -193,6 +199,15 @@ PLAIN = (
     "KITES RISE\nWE LEFT\n",
     "He/she rose and/or fell.\nWe left.\n",
     "A\tB\n",
+    "Kites fly (Hill 1967), and rise (see Hall).\n",
+    "<unk> rose.\n",
+    "Kites rise .\nRise .\nYes ,\nWe left .\nNo .\n",
+    "Say NO\n",
+    "Chapter II\nChapter III\n",
+    '"Kites": they rise.\n',
+    "我来了,他走了\n天黑了,她哭了\n雨停了,花开了\n",
+    "他走了。\n＊\n" * 20,
+    "kite\nrises\n*\n" * 20,
 )
 
 
@@ -217,7 +232,7 @@ def test_plain_text_is_read_as_it_is(content: str, tmp_path: Path) -> None:
 
 
 def test_training_on_annotated_text_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "a.conllu").write_text(ANNOTATED["columns between tabs"])
+    (tmp_path / "a.conllu").write_text(ANNOTATED["columns, as in TSV"])
     assert main(["train", "ngram", "--corpus", str(tmp_path / "a.conllu"), "-o", str(tmp_path / "model")]) == 2
-    assert "a.conllu: columns between tabs, as in CoNLL-U or TSV; expected plain text" in capsys.readouterr().err
+    assert "a.conllu: columns, as in TSV or CoNLL-U (sed" in capsys.readouterr().err
     assert not (tmp_path / "model").exists()

@@ -9,8 +9,11 @@ import syntagm as sg
 from syntagm.cli import main
 from syntagm.report import numbers
 from syntagm.report.predictions import items, scores
+from syntagm.report.predictions.chapter import SUITE_BY_SUITE
+from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.site import strips
 from syntagm.report.site.addresses import Served
+from syntagm.report.site.item import TOKENS
 from syntagm.report.site.site import Site
 from syntagm.views import coverage, groups
 
@@ -109,7 +112,7 @@ def test_unknown_words_are_said_wherever_their_numbers_are(tmp_path: Path, capsy
     run = sg.open_run(folder)
     # 6 of 20 tokens; the first item of one suite, and the only one of the other.
     counts = f"{run.name}: 6 of 20 tokens unknown (30.0%), compared in 2 of 3 items"
-    most = "Most in whole 36%, verb 17%: `syntagm table coverage` lists all."
+    most = "Most in whole 36%, verb 17%; table coverage lists all."
     line = f"warning: {counts}: A (2), Now (2), birds (1), sing (1). {coverage.SCORED} {most}"
     assert capsys.readouterr().err.splitlines() == [line]
     for view in ("scores", "effects"):
@@ -128,6 +131,8 @@ def test_unknown_words_are_said_wherever_their_numbers_are(tmp_path: Path, capsy
     assert [each.compared for each in coverage.unknown([before])] == [1]
     [only] = coverage.unknown([run], ["verb"])
     assert only.short == f"{run.name}: 1 of 6 tokens unknown (16.7%), compared in 1 of 1 item"
+    # A page of one suite needs no list of suites.
+    assert only.in_full == f"{only.short}: sing (1). {coverage.SCORED}"
 
 
 def test_unknown_words_are_marked_on_pages(tmp_path: Path) -> None:
@@ -146,6 +151,7 @@ def test_unknown_words_are_marked_on_pages(tmp_path: Path) -> None:
         "1.66",
     ]
     assert marked.count('<span class="token h0 unknown">') == 2
+    assert explained(site, "whole") == [True, True]
     assert " unk</small>" in strips.word_strip([("A", 0.0, False)])
     assert " unk" not in strips.word_strip([("a", 0.0, True)])
     [subject] = [each for each in numbers.subjects(scores.columns([run])) if each.name == "whole"]
@@ -153,8 +159,19 @@ def test_unknown_words_are_marked_on_pages(tmp_path: Path) -> None:
     assert [sentence[5:] for sentence in first["sentences"]] == [[[0]], [[0, 1]]]
 
 
+def explained(site: Site, suite: str) -> list[bool]:
+    """Return whether a page of an item, and the report, explain the mark."""
+    chapter = site.chapter
+    assert isinstance(chapter, Evidence)
+    assert TOKENS.show
+    assert SUITE_BY_SUITE.show
+    shown = TOKENS.show(site.page(("suite", suite, "0"), Served())), SUITE_BY_SUITE.show(chapter)
+    return [variables["unknown"] for variables in shown]
+
+
 def test_a_model_that_knows_all_words_is_not_spoken_of(tmp_path: Path) -> None:
     (tmp_path / "known.tsv").write_text("good\tbad\na bird sings\tbird a sings\n")
     run = sg.evaluate(sg.load_model(few_words(tmp_path)), sg.read_suites(str(tmp_path / "known.tsv")))
     assert (coverage.describe([run]), [*coverage.unknown([run])]) == ("", [])
+    assert explained(Site([run]), "known") == [False, False]
     assert [note for note in sg.table("scores", [run]).notes if "unknown" in note] == []

@@ -37,12 +37,8 @@ class Evidence(Chapter):
             unfinished = warn_unfinished(column, "of the items that make a context")
             by_column += [*unfinished, *warn_undefined(column, ""), *_note_items(column)]
         meaning = "The two words of a tie are equally likely within numerical error; a tie counts as a failure."
-        return [
-            *note_conventions(self.columns),
-            *by_column,
-            *self._compare(),
-            *note_ties(self.columns, " of TSE", meaning),
-        ]
+        ties = note_ties(self.columns, " of TSE", meaning)
+        return [*note_conventions(self.columns), *by_column, *self._compare(), *ties]
 
     def _compare(self) -> Iterator[Alert]:
         """Warn of runs whose numbers can't be compared."""

@@ -213,6 +213,9 @@ SUITE_BY_SUITE: Section[Evidence] = Section(
         "above_name": "table of suites",
         "body": "predictions/suite.html",
         "suites": write_articles(chapter),
+        "unknown": any(
+            known < total for column in chapter.columns for known, total in map(column.run.in_vocabulary, chapter.names)
+        ),
         "surprisals": ["0", "2", "4", "6", "8", "10", "12", "14", "16+"],
     },
     versions=suites.VERSIONS,

@@ -81,9 +81,8 @@ def compare(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) ->
             sides = [table(place).filter(pl.col("suite").is_in(list(shared))) for place in (i, j)]
             pairs = paired.pair(sides[0], sides[1])
             if len(pairs):
-                pair, models = _pair(len(compared) + 1, columns[i], columns[j], shared, pairs), ""
-                if len(columns) > 2:
-                    models = f"{pair.a.name}, {pair.b.name}"
+                pair = _pair(len(compared) + 1, columns[i], columns[j], shared, pairs)
+                models = f"{pair.a.name}, {pair.b.name}" if len(columns) > 2 else ""
                 compared.append(replace(pair, alike=tuple(words.of_pairs(pair.a.run, pairs, models))))
     return compared
 

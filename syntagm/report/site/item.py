@@ -416,6 +416,7 @@ def _show_tokens(page: ItemPage) -> Variables:
     ]
     return {
         "models": models,
+        "unknown": any((~sentences["known"].explode()).any() for _, sentences in page.scored),
         "surprisals": ["0", "2", "4", "6", "8", "10", "12", "14", "16+"],
         "several": len(page.items.models) > 1,
     }
@@ -448,7 +449,7 @@ def _differing(page: ItemPage) -> Iterator[tuple[str, list[tuple[str, float, boo
     ]
     for condition in page.texts:
         sides = [
-            table.filter(pl.col("condition") == condition).select("word", "bits", "known").rows() for table in tables
+            each.filter(pl.col("condition") == condition).select("word", "bits", "known").rows() for each in tables
         ]
         # A symbol for the end of the text may be scored by one model only.
         words_of_both = zip(*sides, strict=False)
@@ -457,13 +458,14 @@ def _differing(page: ItemPage) -> Iterator[tuple[str, list[tuple[str, float, boo
 
 def _show_difference(page: ItemPage) -> Variables:
     first, second = page.pair[:2]
-    models = [column.name for column, _ in page.scored]
+    models, differing = [column.name for column, _ in page.scored], [*_differing(page)]
     return {
+        "unknown": not all(known for _, found in differing for *_, known in found),
         "first": first,
         "second": second,
         "strips": [
             (condition, page.items.writing.attributes(page.texts[condition]["text"]), strips.word_strip(found))
-            for condition, found in _differing(page)
+            for condition, found in differing
         ],
         "form": {
             "action": page.addresses.page(page.place) + "#difference",

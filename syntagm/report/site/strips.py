@@ -28,18 +28,14 @@ def strip(row: Mapping[str, Any], regions: Mapping[str, int], labels: Sequence[s
     parts = []
     cut = zip(homes, tokens, row["bits"], row["known"], strict=True)
     for home, members in groupby(cut, key=lambda member: member[0]):
-        name = (
-            Markup('<span class="region-name">%s</span>') % (labels[home] if home >= 0 else "")
-            if labels
-            else Markup("")
-        )
+        name = Markup('<span class="region-name">%s</span>') % (labels[home] if home >= 0 else "") if labels else ""
         cells = join((token(text, bits, known) for _, text, bits, known in members), "")
         outside = " outside" if home < 0 else ""
         parts.append(Markup(f'<span class="region{outside}">%s<span class="run">%s</span></span>') % (name, cells))
     return join(parts, "")
 
 
-def token(text: str, bits: float, known: bool = True) -> Markup:
+def token(text: str, bits: float, known: bool) -> Markup:
     """Return a token with its bits; the stronger its colour, the more surprising it is. Unknown ones are marked `unk`."""
     level = 0 if math.isnan(bits) else max(0, min(STEPS, math.floor(min(bits, 1e6) / STEP)))
     return _cell(text, f"h{level}", "none" if math.isnan(bits) else f"{bits:.2f}", known)
