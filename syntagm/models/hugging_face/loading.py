@@ -167,9 +167,9 @@ def in_memory(kind: Kind, model: Any, tokenizer: Any, label: str, create: Callab
 
 
 def refuse_headless(model: Any, kind: Kind, label: str) -> None:
-    """Raise ModelError for a model without a language-model head."""
-    if model.base_model is model and model.get_output_embeddings() is None:
-        found, like = f"a {type(model).__name__}, which has no head", LOADERS[kind].__name__
+    """Raise ModelError for a model without a language-model head; some masked models don't name theirs."""
+    if model.get_output_embeddings() is None and (kind == "causal" or model.base_model is model):
+        found, like = f"a {type(model).__name__}, which has no head for words", LOADERS[kind].__name__
         raise ModelError(f"{kind}:{label}", found, f"a model with a {kind} head", f"Load it with {like}.")
 
 

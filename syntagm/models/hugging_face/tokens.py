@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import inspect
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -62,27 +63,26 @@ def symbol(key: str, choice: str, tokenizer: Any, config: Any, stated: Stated) -
     if choice == "no":
         return Symbol(None)
     kind, so, otherwise, cure = _CALLED[key]
-    number, remark = getattr(tokenizer, f"{key}_token_id"), ""
-    default = "is only a default of transformers"
-    if number is not None and not is_added_by_class(tokenizer, key):
+    number, other, remark = getattr(tokenizer, f"{key}_token_id"), _configured(config, key), ""
+    own = other is not None and _is_own(config, key, stated, tokenizer)
+    if number is not None and (not is_added_by_class(tokenizer, key) or (own and number == other)):
         return Symbol(int(number))
+    found, default = other if number is None else number, "is only a default of transformers"
+    shown = "" if found is None else shown_symbol(tokenizer, found)
     if number is not None:
-        number, remark = None, f"The {kind} {getattr(tokenizer, f'{key}_token')!r} {default}"
-    elif (other := _configured(config, key)) is not None and (
-        key == "eos" or choice == "yes" or other == _configured(config, "eos")
-    ):
-        if not _is_own(config, key, stated):
-            remark = f"The {kind} {shown_symbol(tokenizer, other)} {default}"
-        elif other in special_symbols(tokenizer):
+        number, remark = None, f"The {kind} {shown} {default}"
+    elif other is not None and (key == "eos" or choice == "yes" or other == _configured(config, "eos")):
+        if own and other in special_symbols(tokenizer):
             return Symbol(other)
-        else:
-            remark = (
-                f"The {kind} of the configuration, {shown_symbol(tokenizer, other)}, is not special in the tokenizer"
-            )
-            number = other if choice == "yes" else None
+        number = other if own and choice == "yes" else None
+        remark = (
+            f"The {kind} of the configuration, {shown}, is not special in the tokenizer"
+            if own
+            else f"The {kind} {shown} {default}"
+        )
     if number is None and choice == "yes":
-        found = f"no {kind} in this model. {remark}".removesuffix(". ")
-        raise UsageError(f"model option {key}=yes", found, "a model with one", cure)
+        missing = f"no {kind} in this model. {remark}".removesuffix(". ")
+        raise UsageError(f"model option {key}=yes", missing, "a model with one", cure)
     return Symbol(number, f"{remark}, so {otherwise if number is None else so}." if remark else "")
 
 
@@ -100,11 +100,13 @@ def _configured(config: Any, key: str) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def _is_own(config: Any, key: str, stated: Stated) -> bool:
+def _is_own(config: Any, key: str, stated: Stated, tokenizer: Any) -> bool:
     """Return whether a configuration has a symbol itself, and not from the defaults of its class."""
     if stated is not None:
         return any(part.get(f"{key}_token_id") is not None for part in (stated, stated.get("text_config") or {}))
-    # What is written is not known of a model in memory, only what differs from the defaults.
+    # What is written is not known of a model in memory, only what the tokenizer confirms or differs from the defaults.
+    if _configured(config, key) == tokenizer.eos_token_id:
+        return True
     with contextlib.suppress(TypeError):  # a class that needs arguments has no defaults
         return _configured(type(config)(), key) != _configured(config, key)
     return False
@@ -112,10 +114,11 @@ def _is_own(config: Any, key: str, stated: Stated) -> bool:
 
 def is_added_by_class(tokenizer: Any, key: str) -> bool:
     """Return whether the class of a tokenizer has added a symbol that is not in the files it was read from."""
-    settings, token = tokenizer.init_kwargs, getattr(tokenizer, f"{key}_token")
-    if "added_tokens_decoder" not in settings or str(settings.get(f"{key}_token")) != token:
-        return False  # it was not read from files, or the symbol was added later
-    known = {str(added) for added in settings["added_tokens_decoder"].values()}
+    token, declared = getattr(tokenizer, f"{key}_token"), tokenizer.init_kwargs.get("added_tokens_decoder")
+    default = inspect.signature(type(tokenizer)).parameters.get(f"{key}_token")
+    if declared is None or default is None or str(default.default) != token:
+        return False  # it was not read from files, or they name the symbol
+    known = {str(added) for added in declared.values()}
     return token not in known and token not in tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
 
 
