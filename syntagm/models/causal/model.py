@@ -43,6 +43,7 @@ from syntagm.models.hugging_face.tokens import (
     Encoded,
     Symbol,
     encode,
+    refuse_beyond,
     refuse_random,
     symbol,
     word_borders,
@@ -98,6 +99,7 @@ class Causal(Identified):
         symbols = {"start": None if self._chat else self.bos_id, "end": self.eos_id}
         size = min(model.get_output_embeddings().weight.shape[0], model.get_input_embeddings().weight.shape[0])
         refuse_random(tokenizer, symbols, size, loaded.label)
+        refuse_beyond(tokenizer, "the template's", max(self._start, default=0), size, loaded.label)
         self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
         self.forward = probed(
             model, batch_tokens(chosen, model.device, BATCH), chosen["sharing"] == "auto", self._borders
@@ -260,7 +262,10 @@ class Causal(Identified):
         repeats = Counter(texts)
         distinct = list(repeats)
         encoded = dict(zip(distinct, self._encode(distinct), strict=True))
-        self._refuse_beyond(encoded)
+        for text, text_tokens in encoded.items():
+            refuse_beyond(
+                self.tokenizer, "the token", max(text_tokens.ids, default=0), self.forward.symbols, self.name, text
+            )
         start = self._start
         end = [] if self.eos_id is None else [self.eos_id]
         sequences: list[list[int]] = []
@@ -329,16 +334,6 @@ class Causal(Identified):
         if self.settings["fill"] == "word":
             ends = word_ends(self.tokenizer, self.forward.head.vocabulary, self._ending)
         return Filler(self.forward, self.tokenizer, self.bos_id, ends, self.name)
-
-    def _refuse_beyond(self, encoded: Mapping[str, Encoded]) -> None:
-        """Refuse token ids that the model has no vocabulary entries for."""
-        for text, text_tokens in encoded.items():
-            if (highest := max([*text_tokens.ids, 0])) >= self.forward.symbols:
-                raise ModelError(
-                    self.name, f"the token {self._symbol(self.tokenizer, highest)!r}, number {highest}, of {text!r}",
-                    f"numbers below {self.forward.symbols}, the model's vocabulary size",
-                    "Check that the tokenizer belongs to the model.",
-                )  # fmt: skip
 
     def _answer(
         self,

@@ -33,7 +33,6 @@ from syntagm.models.hugging_face.weights import (
     hash_folder,
     hash_of_weights,
     hash_stored,
-    hash_weights,
     may_change,
     refuse_training,
 )
@@ -155,7 +154,7 @@ def in_memory(kind: Kind, model: Any, tokenizer: Any, label: str, create: Callab
     state.refuse_mixed_precision(model, label)
     quantisation = settings_of(model.config)
     loaded = Loaded(
-        model, tokenizer, label, state.with_state(hash_weights(model, tokenizer), model),
+        model, tokenizer, label, state.with_state(hash_of_weights(model, tokenizer)(), model),
         quantised=described(quantisation) if quantisation and getattr(model, "is_quantized", False) else "",
         record=state.described(model),
     )  # fmt: skip

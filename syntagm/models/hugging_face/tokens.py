@@ -314,18 +314,21 @@ def refuse_random(tokenizer: Any, symbols: Mapping[str, int | None], size: int, 
         if number in used:
             owners[number].append(token)
     for name, number in symbols.items():
-        if number is not None and number >= size:
-            raise ModelError(
-                model, f"the {name} symbol {shown_symbol(tokenizer, number)}",
-                f"a number below {size:,}, the size of the model's vocabulary",
-                "Check that config.json and the tokenizer belong to the weights.",
-            )  # fmt: skip
+        refuse_beyond(tokenizer, f"the {name} symbol", number or 0, size, model)
         if number is not None and len(owners[number]) > 1:
             shared = " and ".join(map(repr, sorted(owners[number])[:3]))
             raise ModelError(
                 model, f"{shared}, which have the number {number}, that of the {name} symbol", "a number of its own",
                 "Is tokenizer.json complete?",
             )  # fmt: skip
+
+
+def refuse_beyond(tokenizer: Any, what: str, number: int, size: int, model: str, text: str = "") -> None:
+    """Raise ModelError if a model has no vocabulary entry for a token, of a text if it is given."""
+    if number >= size:
+        found = f"{what} {shown_symbol(tokenizer, number)}" + (f" of {text!r}" if text else "")
+        expected = f"a number below {size:,}, the size of the model's vocabulary"
+        raise ModelError(model, found, expected, "Check that config.json and the tokenizer belong to the weights.")
 
 
 def refuse_surrogates(texts: Sequence[str], model: str) -> None:
