@@ -136,5 +136,7 @@ def test_a_template_with_a_symbol_that_the_model_lacks() -> None:
     model = transformer("gpt2", tokenizer)
     tokenizer.add_special_tokens({"additional_special_tokens": ["<|turn|>"]})
     number = len(tokenizer) - 1
-    with pytest.raises(sg.ModelError, match=rf"the template's '<\|turn\|>' \(number {number}\); expected a number below"):
+    with pytest.raises(
+        sg.ModelError, match=rf"the template's '<\|turn\|>' \(number {number}\); expected a number below"
+    ):
         sg.from_transformers(model, tokenizer, name="tiny", chat="user")

@@ -41,7 +41,6 @@ from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory,
 from syntagm.models.hugging_face.tokens import (
     Borders,
     Encoded,
-    Symbol,
     encode,
     refuse_beyond,
     refuse_random,
@@ -79,14 +78,13 @@ class Causal(Identified):
         refuse_with_chat(options, chosen["chat"])
         self.can = FAMILY.able(chosen)
         refuse_headless(model, "causal", loaded.label)
-        eos, ending = (symbol("eos", choice, tokenizer, config, loaded.stated) for choice in (chosen["eos"], "auto"))
-        self.eos_id, self._ending, bos = eos.number, ending.number, Symbol(None)
+        self.eos_id, about_eos = symbol("eos", chosen["eos"], tokenizer, config, loaded.stated)
+        self._ending, about_end = symbol("eos", "auto", tokenizer, config, loaded.stated)
         refuse_nan(model, FAMILY.canonical(loaded.label, options))
         self.tokenizer = tokenizer
-        self._chat, self.eos = "", self._symbol(tokenizer, self.eos_id)
+        self._chat, self.eos, about_bos = "", self._symbol(tokenizer, self.eos_id), ""
         if chosen["chat"] == "no":
-            bos = symbol("bos", chosen["bos"], tokenizer, config, loaded.stated)
-            self.bos_id = bos.number
+            self.bos_id, about_bos = symbol("bos", chosen["bos"], tokenizer, config, loaded.stated)
             self._start = [] if self.bos_id is None else [self.bos_id]
             self.bos = self._symbol(tokenizer, self.bos_id)
         else:
@@ -94,7 +92,7 @@ class Causal(Identified):
             self._start = context_ids(tokenizer, self._chat, loaded.label)
             self.bos_id, self.bos = self._start[0] if self._start else None, self._chat or None
         # The end-of-text symbol also ends words, even with `eos=no`.
-        self.warnings = tuple(filter(None, (bos.remark, eos.remark or ending.remark)))
+        self.warnings = tuple(filter(None, (about_bos, about_eos or about_end)))
         # With a chat, the template may begin with any token.
         symbols = {"start": None if self._chat else self.bos_id, "end": self.eos_id}
         size = min(model.get_output_embeddings().weight.shape[0], model.get_input_embeddings().weight.shape[0])

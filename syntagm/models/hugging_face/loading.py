@@ -151,7 +151,11 @@ def in_memory(kind: Kind, model: Any, tokenizer: Any, label: str, create: Callab
         raise ModelError(
             f"{kind}:{label}", found, "a model with weights", "Load it without device_map or torch.device."
         )
-    state.refuse_mixed_precision(model, label)
+    if "_original_forward" in vars(model):
+        raise UsageError(
+            f"model {label}", "a model that accelerate has prepared for mixed precision", "its own forward method",
+            "Call accelerator.unwrap_model(model, keep_fp32_wrapper=False), or use Trajectory during training.",
+        )  # fmt: skip
     quantisation = settings_of(model.config)
     loaded = Loaded(
         model, tokenizer, label, state.with_state(hash_of_weights(model, tokenizer)(), model),
