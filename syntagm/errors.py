@@ -91,7 +91,8 @@ _NO_MEMORY = (
 
 def lacks_memory(error: BaseException) -> bool:
     """Return whether an error means that memory ran out; libraries say so in a RuntimeError or an ImportError."""
-    return isinstance(error, MemoryError) or any(sign in str(error).lower() for sign in _NO_MEMORY)
+    named = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"  # that of torch
+    return named or any(sign in str(error).lower() for sign in _NO_MEMORY)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -84,10 +84,17 @@ def test_a_model_of_transformers_is_not_copied(do: Callable[[Any], Any]) -> None
 
 def test_models_without_weights_or_a_head() -> None:
     network = transformer("gpt2", byte_level())
-    with pytest.raises(sg.ModelError, match="a GPT2Model, which has no head; expected a model with a causal head"):
+    with pytest.raises(
+        sg.ModelError, match="a GPT2Model, which has no head for words; expected a model with a causal head"
+    ):
         sg.from_transformers(network.transformer, byte_level(), name="mine")
+    classes = transformers.GPT2ForSequenceClassification(network.config).eval()
+    with pytest.raises(sg.ModelError, match="a GPT2ForSequenceClassification, which has no head for words"):
+        sg.from_transformers(classes, byte_level(), name="mine")
     tokenizer = masked_for_tests.word_pieces()
-    with pytest.raises(sg.ModelError, match="a BertModel, which has no head; expected a model with a masked head"):
+    with pytest.raises(
+        sg.ModelError, match="a BertModel, which has no head for words; expected a model with a masked head"
+    ):
         sg.from_transformers(masked_for_tests.transformer("bert", tokenizer).bert, tokenizer, name="mine", masked=True)
     with pytest.raises(sg.ModelError, match="a model on the device meta, which has no weights"):
         sg.from_transformers(network.to("meta"), byte_level(), name="mine")
@@ -114,6 +121,16 @@ def test_a_closed_standard_output_is_one_line(
         patch.setattr(sys, "stdout", None)
         assert cli.main(line) == 2
     assert capsys.readouterr().err == "syntagm: standard output: it is closed; expected to read or write it\n"
+
+
+@pytest.mark.parametrize("command", ["score", "parse"])
+def test_a_closed_standard_input_is_one_line(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", None)
+        assert cli.main([command, "toy", "-"]) == 2
+    assert capsys.readouterr().err.startswith("syntagm: standard input: it is closed")
 
 
 def test_a_closed_standard_error_is_none(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,28 +29,35 @@ class _Visible:
 
 
 class _Closed(io.TextIOBase):
-    """The standard output of a command that was started without one (`>&-`)."""
+    """The standard output, or input, of a command that was started without one (`>&-`)."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     @property
     def buffer(self) -> Any:
         return self
 
     def write(self, _: Any) -> int:
-        raise OSError(errno.EBADF, "it is closed", "standard output")
+        raise OSError(errno.EBADF, "it is closed", f"standard {self.name}")
+
+    def readline(self, _: Any = -1) -> Any:
+        return self.write("")
 
 
 @contextlib.contextmanager
 def for_people() -> Iterator[None]:
     """Print nothing that hides or reorders text, in a `with` block."""
-    out, err = sys.stdout, sys.stderr
+    given, out, err = sys.stdin, sys.stdout, sys.stderr
     # Without standard error, nobody reads what it is told; and Python has None for a closed stream.
+    sys.stdin = given or cast(TextIO, _Closed("input"))
     sys.stdout, sys.stderr = (
-        cast(TextIO, _Visible(stream)) for stream in (out or cast(TextIO, _Closed()), err or io.StringIO())
+        cast(TextIO, _Visible(stream)) for stream in (out or cast(TextIO, _Closed("output")), err or io.StringIO())
     )
     try:
         yield
     finally:
-        sys.stdout, sys.stderr = out, err
+        sys.stdin, sys.stdout, sys.stderr = given, out, err
 
 
 def data() -> TextIO:

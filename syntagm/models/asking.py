@@ -38,6 +38,8 @@ class Asking:
         self._first: Surprisals | None = None
         self._recalled: Surprisals | None = None
         self._gap: tuple[Gap, Fill] | None = None
+        # Whether the weights are to be verified: at first, and after each answer.
+        self._unverified = True
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """Score texts; see `LanguageModel.score`.
@@ -66,7 +68,7 @@ class Asking:
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
         """Fill gaps; see `LanguageModel.fill`, and `score` for errors."""
         for gap, fill in zip(gaps, self.model.fill(gaps, done), strict=True):
-            answer = frozen(fill, self.model)
+            self._unverified, answer = True, frozen(fill, self.model)
             possible.refuse_in_gap(self.model, gap, answer)
             if self._gap is None and not self.model.steady:
                 self._gap = gap, answer
@@ -88,7 +90,9 @@ class Asking:
         Raises:
             ModelError: it has changed, or does not answer.
         """
-        self.model._confirm()
+        if self._unverified:
+            self.model._confirm()
+            self._unverified = False
         known = [*self.model.probes, *filter(None, (self._first, self._recalled))]
         if self.model.steady or not (known or self._gap):
             return
@@ -111,7 +115,7 @@ class Asking:
         """Yield the answers, which must be those to the texts, in their order."""
         name, remaining = self.model.name, iter(texts)
         for given in answers:
-            answer = frozen(given, self.model)
+            self._unverified, answer = True, frozen(given, self.model)
             found = surprisals(answer)
             if (text := next(remaining, None)) is None:
                 raise ModelError(name, f"more than {len(texts):,} answers", "one to each text")

@@ -139,7 +139,7 @@ class LanguageModel(ABC):
             ModelError: it has changed.
         """
         if self._weights_given and self._weights_now() != self._weights_given:
-            raise changed(self.name, OTHER_WEIGHTS, "unchanged weights")
+            raise changed(self.name)
 
     @abstractmethod
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -262,10 +262,9 @@ class LanguageModel(ABC):
         raise unable(self.name, "fill")
 
 
-OTHER_WEIGHTS = "weights that have changed since the model was created"
-
-
-def changed(name: str, found: str, expected: str) -> ModelError:
+def changed(
+    name: str, found: str = "weights that have changed since the model was created", expected: str = "the same as then"
+) -> ModelError:
     """Return the error for a model in this process that isn't the one that its fingerprint names."""
     return ModelError(name, found, expected, "Load it, or call from_transformers, again after such a change.")
 

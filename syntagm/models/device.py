@@ -32,6 +32,12 @@ def send(array: NDArray[Any], place: torch.device) -> torch.Tensor:
     return tensor.pin_memory().to(place, non_blocking=True) if place.type == "cuda" else tensor.to(place)
 
 
+def free(place: torch.device) -> None:
+    """Free unused cached memory on a GPU."""
+    if place.type != "cpu":
+        getattr(torch, place.type).empty_cache()
+
+
 class FullPrecision(torch.no_grad):
     """A context or decorator for computing without gradients, in which factors in float32 are not rounded.
 

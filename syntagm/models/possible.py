@@ -30,6 +30,14 @@ ROUNDING_OF_SUM = 1e-3
 _EXPECTED = "at least 0: bits are -log2 of a probability"
 
 
+def round_up(value: float) -> float:
+    """Round a measured error up to one significant digit, so that it is the same each time a model is loaded."""
+    if not value > 0:
+        return 0.0
+    unit = 10.0 ** math.floor(math.log10(value))
+    return float(f"{math.ceil(value / unit) * unit:.0e}")
+
+
 class Stated(Protocol):
     """What a model states about its numbers; a `LanguageModel` is one."""
 

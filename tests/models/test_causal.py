@@ -325,7 +325,7 @@ def test_rows_beyond_the_tokenizer_take_part_in_the_softmax() -> None:
 def test_tokens_beyond_the_rows_are_refused() -> None:
     narrow = from_transformers(transformer("gpt2", byte_level(), rows=300), byte_level(), "narrow")
     assert list(narrow.score(["zz"]))
-    with pytest.raises(ModelError, match=r"number \d+, of 'The old gardener.*numbers below 300"):
+    with pytest.raises(ModelError, match=r"number \d+\) of 'The old gardener.*a number below 300"):
         list(narrow.score(TEXTS))
 
 

@@ -24,7 +24,7 @@ from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.families import bundled
 from syntagm.models.hugging_face import unsafe
-from syntagm.models.hugging_face.weights import hash_folder, hash_weights
+from syntagm.models.hugging_face.weights import hash_folder, hash_of_weights
 from syntagm.models.names import Name
 
 TEXTS = ["The old gardener watered the roses.", "Ten boats"]
@@ -66,7 +66,7 @@ def test_a_folder_gives_the_numbers_of_the_model_that_was_saved(saved: Path) -> 
 def test_scoring_does_not_hash_weights_and_the_hash_is_that_of_the_weights_as_loaded(
     saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    eager = hash_weights(transformers.AutoModelForCausalLM.from_pretrained(saved).eval(), byte_level())
+    eager = hash_of_weights(transformers.AutoModelForCausalLM.from_pretrained(saved).eval(), byte_level())()
     one, other = (names.load(f"causal:{saved}?device=cpu") for _ in range(2))
     hashed: list[str] = []
     names_of = transformers.GPT2LMHeadModel.state_dict
@@ -95,11 +95,11 @@ def test_weights_that_a_model_changes_as_it_computes_are_hashed_as_loaded(tmp_pa
     made = rwkv()
     byte_level().save_pretrained(tmp_path / "tiny")
     made.save_pretrained(tmp_path / "tiny")
-    before = hash_weights(made, byte_level())
+    before = hash_of_weights(made, byte_level())()
     model: Any = names.load(f"causal:{tmp_path / 'tiny'}?device=cpu")
     halved, stored = (each.rwkv.blocks[2].feed_forward.value.weight for each in (model.module, made))
     assert torch.equal(halved, stored / 2)
-    assert model.record["weights"] == hash_weights(model.module, byte_level()) == before
+    assert model.record["weights"] == hash_of_weights(model.module, byte_level())() == before
     live = from_transformers(made, byte_level(), "live")
     # Whether it has computed before makes no difference.
     again = from_transformers(made, byte_level(), "live")

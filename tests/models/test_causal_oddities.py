@@ -12,12 +12,11 @@ import transformers
 from models_for_tests import byte_level, causal, transformer
 
 from syntagm.answers import Surprisals
-from syntagm.errors import ModelError
+from syntagm.errors import ModelError, lacks_memory
 from syntagm.models import names
 from syntagm.models.causal import forward
 from syntagm.models.causal.head import Head
 from syntagm.models.causal.model import Causal, from_transformers
-from syntagm.models.hugging_face import memory
 
 DRAW = np.random.default_rng(7)
 WORDS = ["gardener", "watered", "roses", "boats", "near", "the", "gate", "waiting", "No", "one"]
@@ -296,7 +295,7 @@ def test_where_the_head_needs_the_whole_model_a_batch_is_one_pass(monkeypatch: p
     ],
 )
 def test_what_is_out_of_memory(message: str, expected: bool) -> None:
-    assert memory.is_out_of_memory(RuntimeError(message)) is expected
+    assert lacks_memory(RuntimeError(message)) is expected
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, tokens: int) -> None:

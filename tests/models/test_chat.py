@@ -129,3 +129,14 @@ def test_a_border_inside_a_token_is_refused() -> None:
     chat = sg.from_transformers(transformer("gpt2", tokenizer), tokenizer, name="tiny", chat="user")
     with pytest.raises(sg.ModelError, match="the special symbol"):
         list(chat.score(["a <|endoftext|> b"]))
+
+
+def test_a_template_with_a_symbol_that_the_model_lacks() -> None:
+    tokenizer = with_template(byte_level(), "<|turn|>{% for message in messages %}{{ message['content'] }}{% endfor %}")
+    model = transformer("gpt2", tokenizer)
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<|turn|>"]})
+    number = len(tokenizer) - 1
+    with pytest.raises(
+        sg.ModelError, match=rf"the template's '<\|turn\|>' \(number {number}\); expected a number below"
+    ):
+        sg.from_transformers(model, tokenizer, name="tiny", chat="user")

@@ -84,6 +84,24 @@ def test_an_unedited_model_is_confirmed_and_shares_its_answers(tmp_path: Path) -
         assert cache.hits == hits
 
 
+def test_a_model_that_answers_nothing_is_verified_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a run whose answers are all cached doesn't read the weights again for each of its portions."""
+    network = transformer("gpt2", byte_level())
+    model, verified = sg.from_transformers(network, byte_level(), name="mine"), []
+    before = model._confirm
+    monkeypatch.setattr(model, "_confirm", lambda: verified.append(before()))
+    asking = Asking(model)
+    for expected in (1, 1):
+        asking.confirm()
+        assert len(verified) == expected
+    list(asking.score(TEXTS))
+    asking.confirm()
+    assert len(verified) == 2
+    halve_a_row(network)
+    with pytest.raises(sg.ModelError, match="changed since the model was created"):
+        Asking(model).confirm()
+
+
 def edit_norms(model: Any) -> None:
     model.module.bert.encoder.layer[0].attention.output.LayerNorm.eps = 1.0
 
@@ -110,7 +128,7 @@ def test_other_families(create: Callable[[], Any], edit: Callable[[Any], None]) 
     asking.confirm()
     edit(model)
     with pytest.raises(sg.ModelError, match="changed since the model was created"):
-        asking.confirm()
+        Asking(model).confirm()
 
 
 def one_off(place: int) -> Sequence[torch.Tensor]:

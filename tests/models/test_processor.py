@@ -12,7 +12,7 @@ from models_for_tests import byte_level, transformer
 from syntagm.models import names
 from syntagm.models.causal import model as causal
 from syntagm.models.hugging_face import processor
-from syntagm.models.hugging_face.weights import hash_weights
+from syntagm.models.hugging_face.weights import hash_of_weights
 
 TEXTS = ["The old gardener watered the roses.", "The old gardeners near the gate were waiting.", "Ten"]
 needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this PyTorch has no oneDNN")
@@ -68,12 +68,12 @@ def test_a_quickened_model_keeps_its_numbers_and_its_weights(
 ) -> None:
     monkeypatch.setattr(processor, "has_faster_products", lambda: True)
     plain, quick = (transformer(kind, byte_level()) for _ in range(2))
-    before = hash_weights(quick, byte_level())
+    before = hash_of_weights(quick, byte_level())()
     assert processor.quicken(quick)
     assert layer in {
         type(module).__name__ for module in quick.modules() if type(module) in (processor.Linear, processor.Conv1D)
     }
-    assert hash_weights(quick, byte_level()) == before
+    assert hash_of_weights(quick, byte_level())() == before
     one, other = (causal.from_transformers(model, byte_level(), kind) for model in (plain, quick))
     assert (one.forward.ways.tree, one.forward.ways.direct_head) == (
         other.forward.ways.tree,

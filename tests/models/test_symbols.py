@@ -43,7 +43,7 @@ def bare(**symbols: str) -> Any:
     return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **symbols)
 
 
-def network(kind: str, size: int = 256, **stated: int) -> Any:
+def network(kind: str, size: int = 256, **stated: int | None) -> Any:
     """A tiny network; unless they are stated, its symbols are those of its class."""
     of_models, of_settings, shape = SHAPES[kind]
     torch.manual_seed(1)
@@ -113,7 +113,31 @@ def test_a_symbol_that_the_class_of_a_tokenizer_adds_is_none(tmp_path: Path) -> 
     (tmp_path / "tokenizer_config.json").unlink()  # so transformers takes the class by that of the model
     model = load(name)
     assert (model.tokenizer.bos_token_id, model.bos) == (256, None)  # type: ignore[attr-defined]
-    assert "'<|endoftext|>' is only a default of transformers" in model.warnings[0]
+    assert "'<|endoftext|>' (number 256) is only a default of transformers" in model.warnings[0]
+
+
+@pytest.mark.parametrize("declared", ["<begin>", ""])
+def test_a_symbol_that_only_the_settings_of_a_tokenizer_or_the_configuration_name_is_no_default(
+    tmp_path: Path, declared: str
+) -> None:
+    """The class of the tokenizer adds it to its vocabulary, under the number that it had when the model was trained."""
+    name = saved(tmp_path, "gpt2", bare(), size=260, bos_token_id=256, eos_token_id=256)
+    (tmp_path / "tokenizer_config.json").unlink()
+    if declared:
+        settings = {"tokenizer_class": "GPT2Tokenizer", "bos_token": declared}
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    assert (load(name).bos, load(name, bos="yes").bos) == (declared or "<|endoftext|>",) * 2
+
+
+def test_a_default_that_the_tokenizer_confirms_is_taken_in_memory_as_from_a_folder(tmp_path: Path) -> None:
+    """Falcon's tokenizers declare the end symbol alone, whose number is the default of both in its class."""
+    tokenizer = bare(eos_token=DEFAULTS["falcon"])
+    assert load(saved(tmp_path, "falcon", tokenizer)).bos == ","
+    model = sg.from_transformers(network("falcon"), tokenizer, name="mine")
+    assert (model.bos, model.warnings) == (",", ())
+    nameless = network("falcon", bos_token_id=None, eos_token_id=None)
+    model = sg.from_transformers(nameless, bare(), name="mine")
+    assert (model.bos, model.warnings) == (None, ())
 
 
 @pytest.mark.parametrize("added", [False, True], ids=["declared", "special"])

@@ -24,13 +24,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from syntagm.errors import ModelError
+from syntagm.errors import ModelError, lacks_memory
 from syntagm.models.causal.head import Head
 from syntagm.models.causal.positions import limit, window
 from syntagm.models.causal.prefix_tree import Budget, Pack, batches, plan
 from syntagm.models.causal.rows import Rows
-from syntagm.models.device import FullPrecision, send
-from syntagm.models.hugging_face.memory import free, is_out_of_memory
+from syntagm.models.device import FullPrecision, free, send
 from syntagm.models.hugging_face.state import own_pass
 from syntagm.models.hugging_face.tokens import Borders
 
@@ -157,7 +156,7 @@ class Forward:
         try:
             logits = self.own(sequence)[skipped:].to(self.head.device)
         except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error):
+            if not lacks_memory(error):
                 raise
             return None
         self.evaluated += len(sequence) - 1
@@ -251,7 +250,7 @@ class Forward:
             error: the error.
             whole: whether packs must stay whole; if not, they can be planned again with a smaller size.
         """
-        if not is_out_of_memory(error):
+        if not lacks_memory(error):
             raise error
         size = sum(len(pack.tokens) for pack in batch)
         if size <= 1 or (len(batch) if whole else sum(len(pack.sequences) for pack in batch)) == 1:

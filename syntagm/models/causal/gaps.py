@@ -24,7 +24,6 @@ import torch
 from numpy.typing import NDArray
 
 from syntagm.answers import Entry, Fill, Gap
-from syntagm.errors import ModelError
 from syntagm.models import rank
 from syntagm.models.batching import once
 from syntagm.models.causal.branches import Branches, Part, grow
@@ -33,6 +32,7 @@ from syntagm.models.causal.forward import Forward
 from syntagm.models.causal.prefix_tree import Pack, plan
 from syntagm.models.causal.word_ends import Ends
 from syntagm.models.hugging_face.entries import Entries
+from syntagm.models.hugging_face.tokens import refuse_beyond
 
 Numbers = NDArray[np.float64]
 # The text before a gap, the number of its list of candidates, and the number of most probable entries.
@@ -85,7 +85,7 @@ class Filler:
 
     def __init__(self, forward: Forward, tokenizer: Any, start: int | None, ends: Ends | None, name: str) -> None:
         self._forward, self._start, self._ends, self._name = forward, start, ends, name
-        self.speller, self._entries = Speller(tokenizer, name), Entries(tokenizer)
+        self._tokenizer, self.speller, self._entries = tokenizer, Speller(tokenizer, name), Entries(tokenizer)
         self._sets: NDArray[np.float64] | None = None
         self._watched: torch.Tensor | None = None
         if ends is not None and ends.ends is not None:
@@ -126,20 +126,13 @@ class Filler:
     def _group(self, spelled: Spelled, left: str) -> _Group:
         context = (*(() if self._start is None else (self._start,)), *spelled.before)
         branches = self._branches(spelled)
-        self._refuse_beyond(max(*context, int(branches.tokens.max()), 0))
+        highest = max(*context, int(branches.tokens.max()), 0)
+        refuse_beyond(self._tokenizer, "the token", highest, self._forward.symbols, self._name)
         unknown, nothing = np.full(len(branches.tokens), np.nan), np.full(len(spelled.tokens), np.nan)
         ended = unknown.copy() if branches.ended else np.zeros(len(unknown))
         # Beyond the model's positions, surprisals are undefined.
         reached = context if len(context) <= self._forward.limit else ()
         return _Group(spelled, branches, reached, unknown, ended, np.zeros(2), nothing, nothing.copy(), left)
-
-    def _refuse_beyond(self, highest: int) -> None:
-        if highest >= self._forward.symbols:
-            raise ModelError(
-                self._name, f"token number {highest} in a gap or before it",
-                f"numbers below {self._forward.symbols}, the model's vocabulary size",
-                "Check that the tokenizer belongs to the model.",
-            )  # fmt: skip
 
     def _branches(self, spelled: Spelled) -> Branches:
         """Return the tree of a list of candidates. It is cached, because many gaps have the same list."""

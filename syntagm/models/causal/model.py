@@ -41,8 +41,8 @@ from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory,
 from syntagm.models.hugging_face.tokens import (
     Borders,
     Encoded,
-    Symbol,
     encode,
+    refuse_beyond,
     refuse_random,
     symbol,
     word_borders,
@@ -78,14 +78,13 @@ class Causal(Identified):
         refuse_with_chat(options, chosen["chat"])
         self.can = FAMILY.able(chosen)
         refuse_headless(model, "causal", loaded.label)
-        eos, ending = (symbol("eos", choice, tokenizer, config, loaded.stated) for choice in (chosen["eos"], "auto"))
-        self.eos_id, self._ending, bos = eos.number, ending.number, Symbol(None)
+        self.eos_id, about_eos = symbol("eos", chosen["eos"], tokenizer, config, loaded.stated)
+        self._ending, about_end = symbol("eos", "auto", tokenizer, config, loaded.stated)
         refuse_nan(model, FAMILY.canonical(loaded.label, options))
         self.tokenizer = tokenizer
-        self._chat, self.eos = "", self._symbol(tokenizer, self.eos_id)
+        self._chat, self.eos, about_bos = "", self._symbol(tokenizer, self.eos_id), ""
         if chosen["chat"] == "no":
-            bos = symbol("bos", chosen["bos"], tokenizer, config, loaded.stated)
-            self.bos_id = bos.number
+            self.bos_id, about_bos = symbol("bos", chosen["bos"], tokenizer, config, loaded.stated)
             self._start = [] if self.bos_id is None else [self.bos_id]
             self.bos = self._symbol(tokenizer, self.bos_id)
         else:
@@ -93,11 +92,12 @@ class Causal(Identified):
             self._start = context_ids(tokenizer, self._chat, loaded.label)
             self.bos_id, self.bos = self._start[0] if self._start else None, self._chat or None
         # The end-of-text symbol also ends words, even with `eos=no`.
-        self.warnings = tuple(filter(None, (bos.remark, eos.remark or ending.remark)))
+        self.warnings = tuple(filter(None, (about_bos, about_eos or about_end)))
         # With a chat, the template may begin with any token.
         symbols = {"start": None if self._chat else self.bos_id, "end": self.eos_id}
         size = min(model.get_output_embeddings().weight.shape[0], model.get_input_embeddings().weight.shape[0])
         refuse_random(tokenizer, symbols, size, loaded.label)
+        refuse_beyond(tokenizer, "the template's", max(self._start, default=0), size, loaded.label)
         self._borders = self._word_borders(model, tokenizer, chosen["boundary"])
         self.forward = probed(
             model, batch_tokens(chosen, model.device, BATCH), chosen["sharing"] == "auto", self._borders
@@ -260,7 +260,10 @@ class Causal(Identified):
         repeats = Counter(texts)
         distinct = list(repeats)
         encoded = dict(zip(distinct, self._encode(distinct), strict=True))
-        self._refuse_beyond(encoded)
+        for text, text_tokens in encoded.items():
+            refuse_beyond(
+                self.tokenizer, "the token", max(text_tokens.ids, default=0), self.forward.symbols, self.name, text
+            )
         start = self._start
         end = [] if self.eos_id is None else [self.eos_id]
         sequences: list[list[int]] = []
@@ -329,16 +332,6 @@ class Causal(Identified):
         if self.settings["fill"] == "word":
             ends = word_ends(self.tokenizer, self.forward.head.vocabulary, self._ending)
         return Filler(self.forward, self.tokenizer, self.bos_id, ends, self.name)
-
-    def _refuse_beyond(self, encoded: Mapping[str, Encoded]) -> None:
-        """Refuse token ids that the model has no vocabulary entries for."""
-        for text, text_tokens in encoded.items():
-            if (highest := max([*text_tokens.ids, 0])) >= self.forward.symbols:
-                raise ModelError(
-                    self.name, f"the token {self._symbol(self.tokenizer, highest)!r}, number {highest}, of {text!r}",
-                    f"numbers below {self.forward.symbols}, the model's vocabulary size",
-                    "Check that the tokenizer belongs to the model.",
-                )  # fmt: skip
 
     def _answer(
         self,

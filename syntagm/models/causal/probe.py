@@ -21,8 +21,8 @@ from syntagm.models.causal.forward import Forward, Ways
 from syntagm.models.causal.prefix_tree import plan
 from syntagm.models.causal.rows import Rows
 from syntagm.models.device import FullPrecision
-from syntagm.models.hugging_face.numerical_error import round_up
 from syntagm.models.hugging_face.tokens import Borders
+from syntagm.models.possible import round_up
 
 _TOLERANCE = 1e-4
 # Lengths of the longest sequence. Rounding in low precision has to be averaged over more tokens.

@@ -10,7 +10,7 @@ from syntagm import extras
 from syntagm.errors import ModelError, UsageError
 from syntagm.io import hashing, hub, json
 from syntagm.models.device import FullPrecision
-from syntagm.models.hugging_face.foreign import is_foreign
+from syntagm.models.hugging_face.foreign import is_foreign, one_error
 from syntagm.models.hugging_face.location import CONFIG, WEIGHTS
 from syntagm.models.hugging_face.unsafe import PICKLE
 
@@ -80,15 +80,8 @@ def attach(place: str, model: Any, folder: Path, merged: bool, pickle: bool) -> 
         inner = tuned.get_base_model()
         _refuse_other_numbers(place, tuned, inner, settings)
         if merged:
-            try:
-                with FullPrecision():
-                    inner = tuned.merge_and_unload(safe_merge=True)
-            except Exception as error:
-                if not is_foreign(error):
-                    raise
-                raise ModelError(
-                    place, f"adapters of the kind {settings['peft_type']} can't be merged: {error}", "adapter=separate"
-                ) from error
+            with one_error(f"{place}, merging {settings['peft_type']}", "adapter=separate"), FullPrecision():
+                inner = tuned.merge_and_unload(safe_merge=True)
     return inner.eval()
 
 

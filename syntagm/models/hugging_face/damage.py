@@ -52,18 +52,13 @@ def stored_types(folder: Path) -> dict[str, str]:
     index, single = folder / _INDEX, folder / "model.safetensors"
     named = set(_names_in(index)) if index.is_file() and not single.exists() else {single.name}
     for path in (path for path in sorted(folder.glob("*.safetensors")) if path.name in named):
-        types |= {name: str(entry.get("dtype")) for name, entry in _header(path).items() if name != "__metadata__"}
+        types |= {name: str(entry.get("dtype")) for name, entry in _header(path).items()}
     return types
 
 
 def count_stored_numbers(folder: Path) -> int:
     """Return how many numbers the weight files of a folder have, which must not be damaged; of pickles, the most possible."""
-    tensors = [
-        entry
-        for path in folder.glob("*.safetensors")
-        for name, entry in _header(path).items()
-        if name != "__metadata__"
-    ]
+    tensors = [entry for path in folder.glob("*.safetensors") for entry in _header(path).values()]
     pickles = sum(
         path.stat().st_size for suffix in ("bin", "pt", "pth", "ckpt", "pkl") for path in folder.glob(f"*.{suffix}")
     )
@@ -98,7 +93,7 @@ def _names_in(index: Path) -> list[str]:
 def _header(path: Path) -> dict[str, Any]:
     with regular.opened(path) as file:
         header: dict[str, Any] = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
-    return header
+    return {name: entry for name, entry in header.items() if name != "__metadata__"}
 
 
 def _refuse_damaged_safetensors(path: Path) -> None:

@@ -3,8 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
-from syntagm.errors import Interrupted, ModelError, SyntagmError, is_mistake
-from syntagm.models.hugging_face.memory import is_out_of_memory
+from syntagm.errors import Interrupted, ModelError, SyntagmError, is_mistake, lacks_memory
 
 # For a checkpoint that was loaded, and with which nothing can be computed.
 UNUSABLE = "a model that can be computed"
@@ -18,7 +17,7 @@ def is_panic(error: BaseException) -> bool:
 
 def is_foreign(error: BaseException) -> bool:
     """Return whether a library raised an error over what it was given: no interruption, no mistake of ours, no lack of memory."""
-    if isinstance(error, SyntagmError | Interrupted) or is_mistake(error) or is_out_of_memory(error):
+    if isinstance(error, SyntagmError | Interrupted) or is_mistake(error) or lacks_memory(error):
         return False
     return isinstance(error, Exception) or is_panic(error)
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from syntagm.models.contract import OTHER_WEIGHTS, LanguageModel, changed
+from syntagm.models.contract import LanguageModel, changed
 from syntagm.models.hugging_face.loading import Loaded
 from syntagm.models.hugging_face.state import effect, refuse_other, state_of
 from syntagm.models.hugging_face.weights import hash_code, refuse_training, sample, stored
@@ -107,6 +107,6 @@ class Identified(LanguageModel):
             UsageError: dropout would be active.
         """
         if sample(self._loaded.model) != self._sample:
-            raise changed(self.name, OTHER_WEIGHTS, "unchanged weights")
+            raise changed(self.name)
         refuse_other(self._state, self._loaded.model, self._loaded.tokenizer, self.name)
         refuse_training(self._loaded.model, self.name)

@@ -33,7 +33,6 @@ from syntagm.models.hugging_face.weights import (
     hash_folder,
     hash_of_weights,
     hash_stored,
-    hash_weights,
     may_change,
     refuse_training,
 )
@@ -152,10 +151,14 @@ def in_memory(kind: Kind, model: Any, tokenizer: Any, label: str, create: Callab
         raise ModelError(
             f"{kind}:{label}", found, "a model with weights", "Load it without device_map or torch.device."
         )
-    state.refuse_mixed_precision(model, label)
+    if "_original_forward" in vars(model):
+        raise UsageError(
+            f"model {label}", "a model that accelerate has prepared for mixed precision", "its own forward method",
+            "Call accelerator.unwrap_model(model, keep_fp32_wrapper=False), or use Trajectory during training.",
+        )  # fmt: skip
     quantisation = settings_of(model.config)
     loaded = Loaded(
-        model, tokenizer, label, state.with_state(hash_weights(model, tokenizer), model),
+        model, tokenizer, label, state.with_state(hash_of_weights(model, tokenizer)(), model),
         quantised=described(quantisation) if quantisation and getattr(model, "is_quantized", False) else "",
         record=state.described(model),
     )  # fmt: skip
@@ -167,9 +170,9 @@ def in_memory(kind: Kind, model: Any, tokenizer: Any, label: str, create: Callab
 
 
 def refuse_headless(model: Any, kind: Kind, label: str) -> None:
-    """Raise ModelError for a model without a language-model head."""
-    if model.base_model is model and model.get_output_embeddings() is None:
-        found, like = f"a {type(model).__name__}, which has no head", LOADERS[kind].__name__
+    """Raise ModelError for a model without a language-model head; some masked models don't name theirs."""
+    if model.get_output_embeddings() is None and (kind == "causal" or model.base_model is model):
+        found, like = f"a {type(model).__name__}, which has no head for words", LOADERS[kind].__name__
         raise ModelError(f"{kind}:{label}", found, f"a model with a {kind} head", f"Load it with {like}.")
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from syntagm.errors import UsageError
 from syntagm.models.contract import changed
 from syntagm.models.device import FullPrecision
 
@@ -63,7 +62,7 @@ def refuse_other(before: State, model: Any, tokenizer: Any, name: str) -> None:
     now = state_of(model, tokenizer)
     for part, known in before.items():
         if now[part] != known:
-            raise changed(name, f"{part}, changed since the model was created", "the same as then")
+            raise changed(name, f"{part}, changed since the model was created")
 
 
 def adapters(model: Any) -> list[tuple[str, Mapping[str, object]]]:
@@ -142,19 +141,6 @@ def own_pass(model: Any, **inputs: Any) -> torch.Tensor:
     compiled = getattr(model, "_compiled_call_impl", None) is not None
     logits: torch.Tensor = (model._call_impl if compiled else model)(**inputs).logits
     return logits
-
-
-def refuse_mixed_precision(model: Any, label: str) -> None:
-    """Refuse a model whose forward method was replaced by one that computes in low precision.
-
-    Raises:
-        UsageError: accelerate has prepared the model so.
-    """
-    if "_original_forward" in vars(model):
-        raise UsageError(
-            f"model {label}", "a model that accelerate has prepared for mixed precision", "its own forward method",
-            "Call accelerator.unwrap_model(model, keep_fp32_wrapper=False), or use Trajectory during training.",
-        )  # fmt: skip
 
 
 def _copy(value: Any) -> Any:

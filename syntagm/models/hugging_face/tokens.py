@@ -2,10 +2,11 @@
 
 import contextlib
 import hashlib
+import inspect
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,6 @@ from syntagm.models.hugging_face.foreign import one_error
 
 # Only one thread at a time may change how tokenizers truncate and pad.
 _SETTINGS = threading.Lock()
-# The content of a config.json; None if there is none, as for a model in memory.
-Stated: TypeAlias = Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,14 +27,6 @@ class Encoded:
     in_vocabulary: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """The number of a start or end symbol, None if there is none; and a remark if only a configuration names one."""
-
-    number: int | None
-    remark: str = ""
-
-
 # What a symbol is called; what follows if it is taken, and if there is none; and what else can be chosen.
 _CALLED = {
     "bos": ("start symbol", "it precedes each text", "nothing precedes a text", "Use bos=auto or bos=no."),
@@ -43,8 +34,10 @@ _CALLED = {
 }
 
 
-def symbol(key: str, choice: str, tokenizer: Any, config: Any, stated: Stated) -> Symbol:
-    """Return the symbol before texts, or the one after them.
+def symbol(
+    key: str, choice: str, tokenizer: Any, config: Any, stated: Mapping[str, Any] | None
+) -> tuple[int | None, str]:
+    """Return the number of the symbol before texts, or after them, and a remark where only a configuration names one.
 
     It is the tokenizer's own. If that has none, `auto` takes the one that the model's own configuration names, if it is
     special in the tokenizer; as bos, only if it is the eos, too (GPT-2, Pythia). `yes` takes any that is named there.
@@ -60,30 +53,29 @@ def symbol(key: str, choice: str, tokenizer: Any, config: Any, stated: Stated) -
         UsageError: `yes`, and the model has none.
     """
     if choice == "no":
-        return Symbol(None)
+        return None, ""
     kind, so, otherwise, cure = _CALLED[key]
-    number, remark = getattr(tokenizer, f"{key}_token_id"), ""
-    default = "is only a default of transformers"
-    if number is not None and not is_added_by_class(tokenizer, key):
-        return Symbol(int(number))
+    number, other, remark = getattr(tokenizer, f"{key}_token_id"), _configured(config, key), ""
+    own = other is not None and _is_own(config, key, stated, tokenizer)
+    if number is not None and (not is_added_by_class(tokenizer, key) or (own and number == other)):
+        return int(number), ""
+    found, default = other if number is None else number, "is only a default of transformers"
+    shown = "" if found is None else shown_symbol(tokenizer, found)
     if number is not None:
-        number, remark = None, f"The {kind} {getattr(tokenizer, f'{key}_token')!r} {default}"
-    elif (other := _configured(config, key)) is not None and (
-        key == "eos" or choice == "yes" or other == _configured(config, "eos")
-    ):
-        if not _is_own(config, key, stated):
-            remark = f"The {kind} {shown_symbol(tokenizer, other)} {default}"
-        elif other in special_symbols(tokenizer):
-            return Symbol(other)
-        else:
-            remark = (
-                f"The {kind} of the configuration, {shown_symbol(tokenizer, other)}, is not special in the tokenizer"
-            )
-            number = other if choice == "yes" else None
+        number, remark = None, f"The {kind} {shown} {default}"
+    elif other is not None and (key == "eos" or choice == "yes" or other == _configured(config, "eos")):
+        if own and other in special_symbols(tokenizer):
+            return other, ""
+        number = other if own and choice == "yes" else None
+        remark = (
+            f"The {kind} of the configuration, {shown}, is not special in the tokenizer"
+            if own
+            else f"The {kind} {shown} {default}"
+        )
     if number is None and choice == "yes":
-        found = f"no {kind} in this model. {remark}".removesuffix(". ")
-        raise UsageError(f"model option {key}=yes", found, "a model with one", cure)
-    return Symbol(number, f"{remark}, so {otherwise if number is None else so}." if remark else "")
+        missing = f"no {kind} in this model. {remark}".removesuffix(". ")
+        raise UsageError(f"model option {key}=yes", missing, "a model with one", cure)
+    return number, f"{remark}, so {otherwise if number is None else so}." if remark else ""
 
 
 def shown_symbol(tokenizer: Any, number: int) -> str:
@@ -100,11 +92,13 @@ def _configured(config: Any, key: str) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def _is_own(config: Any, key: str, stated: Stated) -> bool:
+def _is_own(config: Any, key: str, stated: Mapping[str, Any] | None, tokenizer: Any) -> bool:
     """Return whether a configuration has a symbol itself, and not from the defaults of its class."""
     if stated is not None:
         return any(part.get(f"{key}_token_id") is not None for part in (stated, stated.get("text_config") or {}))
-    # What is written is not known of a model in memory, only what differs from the defaults.
+    # What is written is not known of a model in memory, only what the tokenizer confirms or differs from the defaults.
+    if _configured(config, key) == tokenizer.eos_token_id:
+        return True
     with contextlib.suppress(TypeError):  # a class that needs arguments has no defaults
         return _configured(type(config)(), key) != _configured(config, key)
     return False
@@ -112,10 +106,11 @@ def _is_own(config: Any, key: str, stated: Stated) -> bool:
 
 def is_added_by_class(tokenizer: Any, key: str) -> bool:
     """Return whether the class of a tokenizer has added a symbol that is not in the files it was read from."""
-    settings, token = tokenizer.init_kwargs, getattr(tokenizer, f"{key}_token")
-    if "added_tokens_decoder" not in settings or str(settings.get(f"{key}_token")) != token:
-        return False  # it was not read from files, or the symbol was added later
-    known = {str(added) for added in settings["added_tokens_decoder"].values()}
+    token, declared = getattr(tokenizer, f"{key}_token"), tokenizer.init_kwargs.get("added_tokens_decoder")
+    default = inspect.signature(type(tokenizer)).parameters.get(f"{key}_token")
+    if declared is None or default is None or str(default.default) != token:
+        return False  # it was not read from files, or they name the symbol
+    known = {str(added) for added in declared.values()}
     return token not in known and token not in tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
 
 
@@ -195,15 +190,12 @@ def frame(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Framed]:
     special = special_symbols(tokenizer)
     for text, encoding in _encodings(tokenizer, texts, model, True):
         places = np.flatnonzero(np.array(encoding.special_tokens_mask, bool) == 0)
-        ids, offsets, words = ([column[place] for place in places] for column in _columns(encoding))
+        columns = encoding.ids, encoding.offsets, encoding.word_ids
+        ids, offsets, words = ([column[place] for place in places] for column in columns)
         tokens = _read(text, ids, offsets, special, tokenizer.unk_token_id, model)
         # A token that belongs to no word counts as a word of its own.
         numbers = [-1 - index if word is None else word for index, word in enumerate(words)]
         yield Framed(np.array(encoding.ids, np.int64), places, np.array(numbers, np.int64), tokens)
-
-
-def _columns(encoding: Any) -> tuple[list[Any], list[Any], list[Any]]:
-    return encoding.ids, encoding.offsets, encoding.word_ids
 
 
 def _encodings(tokenizer: Any, texts: Sequence[str], model: str, symbols: bool) -> Iterator[tuple[str, Any]]:
@@ -305,24 +297,25 @@ def refuse_random(tokenizer: Any, symbols: Mapping[str, int | None], size: int, 
             model, f"a tokenizer that drops {dropout:g} of its merges at random", "the same tokens each time",
             "Such a dropout is for training: set it to null in tokenizer.json.",
         )  # fmt: skip
-    used = {number for number in symbols.values() if number is not None}
-    owners: dict[int, list[str]] = {number: [] for number in used}
-    for token, number in tokenizer.get_vocab().items():
-        if number in used:
-            owners[number].append(token)
+    vocabulary = tokenizer.get_vocab()
     for name, number in symbols.items():
-        if number is not None and number >= size:
-            raise ModelError(
-                model, f"the {name} symbol {shown_symbol(tokenizer, number)}",
-                f"a number below {size:,}, the size of the model's vocabulary",
-                "Check that config.json and the tokenizer belong to the weights.",
-            )  # fmt: skip
-        if number is not None and len(owners[number]) > 1:
-            shared = " and ".join(map(repr, sorted(owners[number])[:3]))
+        if number is None:
+            continue
+        refuse_beyond(tokenizer, f"the {name} symbol", number, size, model)
+        if len(owners := sorted(token for token, other in vocabulary.items() if other == number)) > 1:
+            shared = " and ".join(map(repr, owners[:3]))
             raise ModelError(
                 model, f"{shared}, which have the number {number}, that of the {name} symbol", "a number of its own",
                 "Is tokenizer.json complete?",
             )  # fmt: skip
+
+
+def refuse_beyond(tokenizer: Any, what: str, number: int, size: int, model: str, text: str = "") -> None:
+    """Raise ModelError if a model has no vocabulary entry for a token, of a text if it is given."""
+    if number >= size:
+        found = f"{what} {shown_symbol(tokenizer, number)}" + (f" of {text!r}" if text else "")
+        expected = f"a number below {size:,}, the size of the model's vocabulary"
+        raise ModelError(model, found, expected, "Check that config.json and the tokenizer belong to the weights.")
 
 
 def refuse_surrogates(texts: Sequence[str], model: str) -> None:

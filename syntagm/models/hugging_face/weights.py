@@ -20,19 +20,15 @@ _CHANGING = frozenset({"rwkv"})
 _WIDE = (torch.float32, torch.bfloat16, torch.float64)
 
 
-def hash_weights(model: Any, tokenizer: Any) -> str:
-    """Return a hash of configuration, weights (in the dtype of the computation) and tokenizer; 64 hexadecimal digits.
+def hash_of_weights(model: Any, tokenizer: Any) -> Callable[[], str]:
+    """Return a function that computes a hash of configuration, weights (in the dtype of the computation) and tokenizer.
 
-    The weights are hashed, not the files, so the hash does not depend on how the weights are split into files.
+    The weights are hashed as they are when it is called, the rest as it is now: weights, not files, so the hash does not
+    depend on how the weights are split into files.
 
     Raises:
         ModelError: the model has changed its weights in a way that can't be undone; see `_divisors`.
     """
-    return hash_of_weights(model, tokenizer)()
-
-
-def hash_of_weights(model: Any, tokenizer: Any) -> Callable[[], str]:
-    """Return a function that computes `hash_weights`: of the weights when it is called, and of the rest as it is now."""
     settings, tokenization = _configuration(model), _tokenization(tokenizer)
 
     def digest() -> str:

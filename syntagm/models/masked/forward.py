@@ -14,9 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from syntagm.errors import ModelError
-from syntagm.models.device import FullPrecision, send
-from syntagm.models.hugging_face.memory import free, is_out_of_memory
+from syntagm.errors import ModelError, lacks_memory
+from syntagm.models.device import FullPrecision, free, send
 from syntagm.models.masked.first_layer import first_layer, once
 from syntagm.models.masked.last_layer import at_places, last_layer
 from syntagm.models.masked.positions import limit
@@ -56,23 +55,6 @@ class MaskedForward:
     def fits(self, inputs: int) -> bool:
         """Return whether the model has positions for this number of inputs."""
         return inputs <= self.limit
-
-    def refuse_beyond(self, number: int, tokenizer: Any, model: str) -> None:
-        """Refuse a token id that the model has no vocabulary entry for.
-
-        Arguments:
-            number: the token id.
-            tokenizer: the tokenizer, for the message.
-            model: name of the model, for the message.
-
-        Raises:
-            ModelError: `number` is not below `symbols`.
-        """
-        if number >= self.symbols:
-            raise ModelError(
-                model, f"the token {tokenizer.convert_ids_to_tokens(number)!r}",
-                f"numbers below {self.symbols}, the model's vocabulary size", "Check that the tokenizer belongs to the model.",
-            )  # fmt: skip
 
     def visit(
         self, rows: Sequence[Row], read: Callable[[list[int], torch.Tensor], Answer]
@@ -115,7 +97,7 @@ class MaskedForward:
 
     def _halve(self, size: int, rows: int, error: Exception) -> None:
         """Halve the size of batches permanently after running out of memory; raise any other error again."""
-        if not is_out_of_memory(error):
+        if not lacks_memory(error):
             raise error
         if rows == 1:
             raise ModelError(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from syntagm.answers import Fill, Gap
 from syntagm.models.batching import once
 from syntagm.models.hugging_face.entries import Entries
+from syntagm.models.hugging_face.tokens import refuse_beyond
 from syntagm.models.masked.forward import MaskedForward
 from syntagm.models.masked.in_place import Candidates, Places
 from syntagm.models.masked.rows import Plan, words_in_place
@@ -47,9 +48,8 @@ class Filler:
 
     def _filled(self, gaps: Sequence[Gap]) -> list[Fill]:
         candidates = [self.places.candidates(gap) for gap in gaps]
-        self._forward.refuse_beyond(
-            max(gap_candidates.highest for gap_candidates in candidates), self._tokenizer, self._name
-        )
+        highest = max(gap_candidates.highest for gap_candidates in candidates)
+        refuse_beyond(self._tokenizer, "the token", highest, self._forward.symbols, self._name)
         plan = Plan(self._forward.mask)
         whole: dict[int, list[int]] = {}
         fills = [_empty(len(gap.words)) for gap in gaps]

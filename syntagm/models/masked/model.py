@@ -25,7 +25,7 @@ from syntagm.models.device import send
 from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.identity import Identified
 from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, refuse_headless, spelled
-from syntagm.models.hugging_face.tokens import Framed, frame, is_added_by_class, refuse_random
+from syntagm.models.hugging_face.tokens import Framed, frame, is_added_by_class, refuse_beyond, refuse_random
 from syntagm.models.hugging_face.weights import hash_code, refuse_nan
 from syntagm.models.masked.family import BATCH, FAMILY
 from syntagm.models.masked.gaps import Filler
@@ -181,7 +181,7 @@ class Masked(Identified):
         distinct = list(repeats)
         framed = list(frame(self.tokenizer, distinct, self.name))
         highest = max((int(text_frame.inputs.max(initial=0)) for text_frame in framed), default=0)
-        self.forward.refuse_beyond(highest, self.tokenizer, self.name)
+        refuse_beyond(self.tokenizer, "the token", highest, self.forward.symbols, self.name)
         bits = [np.full(len(text_frame.places), np.nan) for text_frame in framed]
         context = [np.zeros(len(text_frame.places), np.int32) for text_frame in framed]
         # Shape (2, tokens) for each text: entropies and ranks.

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from syntagm.errors import ModelError
 from syntagm.models.device import FullPrecision
-from syntagm.models.hugging_face.numerical_error import round_up
 from syntagm.models.masked.forward import MaskedForward
 from syntagm.models.masked.rows import Row
+from syntagm.models.possible import round_up
 
 _TOLERANCE = 1e-4
 _LENGTHS = (12, 9, 6)

@@ -39,13 +39,13 @@ from syntagm.errors import InputError, ModelError, UsageError
 from syntagm.models.batching import once
 from syntagm.models.conformance import prefixes
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.numerical_error import round_up
 from syntagm.models.hugging_face.tokens import refuse_surrogates, starts_of
 from syntagm.models.openai import llama_cpp, vllm
 from syntagm.models.openai.answers import Completion, completion, decimals, offsets
 from syntagm.models.openai.client import Client, Spent
 from syntagm.models.openai.family import FAMILY
 from syntagm.models.partition import fault
+from syntagm.models.possible import round_up
 
 SCORER = "openai 2"
 PROBES = (

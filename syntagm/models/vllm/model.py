@@ -26,11 +26,10 @@ from syntagm.models.conformance import TEXTS
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.foreign import is_foreign
 from syntagm.models.hugging_face.loading import refuse_damaged
-from syntagm.models.hugging_face.numerical_error import round_up
 from syntagm.models.hugging_face.tokens import encode, refuse_random, symbol
 from syntagm.models.hugging_face.unsafe import refuse_unsafe
 from syntagm.models.hugging_face.weights import hash_folder
-from syntagm.models.possible import ROUNDING_NATS
+from syntagm.models.possible import ROUNDING_NATS, round_up
 from syntagm.models.vllm.family import FAMILY
 from syntagm.models.windows import Window, before, overlap_of
 
@@ -75,9 +74,9 @@ class Vllm(LanguageModel):
                 raise
             raise ModelError(self.name, _shown(error), "a model that vLLM can load", _CURE) from error
         self._sampling = program.SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0, detokenize=False)
-        start, end = (symbol(key, chosen[key], self._tokenizer, config, stated) for key in ("bos", "eos"))
-        self._bos, self._eos = start.number, end.number
-        self.warnings = tuple(filter(None, (start.remark, end.remark)))
+        self._bos, about_bos = symbol("bos", chosen["bos"], self._tokenizer, config, stated)
+        self._eos, about_eos = symbol("eos", chosen["eos"], self._tokenizer, config, stated)
+        self.warnings = tuple(filter(None, (about_bos, about_eos)))
         symbols = {"start": self._bos, "end": self._eos}
         refuse_random(self._tokenizer, symbols, config.get_text_config().vocab_size, self.name)
         self.bos, self.eos = self._symbol(self._bos), self._symbol(self._eos)
