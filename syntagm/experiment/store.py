@@ -308,6 +308,7 @@ class Study:
                 if not connection.execute("UPDATE people SET seen=? WHERE person=?", (now, person.code)).rowcount:
                     raise InputError("answer", "a person who was deleted", "a person who takes part")
                 self._data.keep("answers", *row)
+                self._data.keep("people", person.code)
         return stored == 1
 
     def finish(self, person: Person, said: Sequence[str] = ()) -> bool:
