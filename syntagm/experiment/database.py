@@ -56,7 +56,8 @@ class Database:
 
     def __init__(self, folder: Path, digest: str, warn: Callable[[str], None] | None = None) -> None:
         self.path, self._receipts = folder / NAME, folder / receipts.NAME
-        self._digest, self._warn = digest, warn or _print
+        self._digest = digest
+        self._warn = warn or (lambda line: print(shown_lines(f"warning: {line}"), file=sys.stderr))
         self._file: sqlite3.Connection | None = None
         self._copy: sqlite3.Connection | None = None
         self._lock = threading.RLock()
@@ -139,7 +140,8 @@ class Database:
             count = connection.execute("DELETE FROM answers WHERE person=?", (person,)).rowcount
             connection.execute("DELETE FROM people WHERE person=?", (person,))
             rows: Rows = {}
-            self._renew(connection, _load(connection, rows) + 1, rows)
+            number = _load(connection, rows)
+            _set_position(connection, *receipts.renew(self._receipts, number + 1, rows))
         with self._guarded():
             # What was deleted must not stay in the log, nor in a damaged file.
             self.opened().execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -159,14 +161,10 @@ class Database:
             with self._lock:
                 yield
         except sqlite3.Error as error:
-            if not is_of_surroundings(error, self.path):
-                raise RunError(
-                    str(self.path), f"damaged ({error})", "the answers as they were stored", _COPY
-                ) from error
-            raise RunError(
-                str(self.path), f"can't be used ({error})", "a file of answers, and room on the disk",
-                "Nothing that was acknowledged is lost.",
-            ) from error  # fmt: skip
+            if is_of_surroundings(error, self.path):
+                cure, expected = "Nothing that was acknowledged is lost.", "a file of answers, and room on the disk"
+                raise RunError(str(self.path), f"can't be used ({error})", expected, cure) from error
+            raise RunError(str(self.path), f"damaged ({error})", "the answers as they were stored", _COPY) from error
 
     def _found(self) -> tuple[Receipts, Rows, int, str]:
         """Return the receipts, what can be read of the file, its position, and why no more can be read."""
@@ -230,11 +228,7 @@ class Database:
         for table in receipts.TABLES:
             connection.execute(f"DELETE FROM {table}")
         _put(connection, rows)
-        return self._renew(connection, max(number, found.last) + 1, rows)
-
-    def _renew(self, connection: sqlite3.Connection, number: int, rows: Rows) -> tuple[int, int]:
-        """Within a transaction, write the receipts anew, and return the new position."""
-        return _set_position(connection, receipts.renew(self._receipts, number, rows), receipts.size(self._receipts))
+        return _set_position(connection, *receipts.renew(self._receipts, max(number, found.last) + 1, rows))
 
 
 def _connected(place: Path | str, set_up: bool = True) -> sqlite3.Connection:
@@ -293,7 +287,3 @@ def _set_position(connection: sqlite3.Connection, number: int, size: int) -> tup
     query = "INSERT INTO study VALUES ('receipts', ?) ON CONFLICT DO UPDATE SET value=excluded.value"
     connection.execute(query, (f"{number} {size}",))
     return number, size
-
-
-def _print(line: str) -> None:
-    print(shown_lines(f"warning: {line}"), file=sys.stderr)

@@ -4,7 +4,6 @@ A line has the rows that a change wrote. When a person is deleted, the file is w
 left; numbers go on from file to file.
 """
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,12 +94,11 @@ def key_of(table: str, row: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def size(path: Path) -> int:
-    """Return the number of bytes of the file; -1 if there is none, or one that has a second name."""
+    """Return the number of bytes of the file; -1 if there is none."""
     try:
-        status = os.lstat(path)
+        return path.stat().st_size
     except OSError:
         return -1
-    return status.st_size if status.st_nlink == 1 else -1
 
 
 def line(number: int, rows: Iterable[Iterable[Any]], **more: bool) -> str:
@@ -108,8 +106,8 @@ def line(number: int, rows: Iterable[Iterable[Any]], **more: bool) -> str:
     return record.sealed({"n": number, **more, "rows": rows})
 
 
-def renew(path: Path, number: int, rows: Rows) -> int:
-    """Write the file anew, with a line for each row, from a number on. Return the number of the last line.
+def renew(path: Path, number: int, rows: Rows) -> tuple[int, int]:
+    """Write the file anew, with a line for each row, from a number on. Return the number of the last line, and the size.
 
     Raises:
         RunError: the file can't be written; it is left as it is.
@@ -117,4 +115,4 @@ def renew(path: Path, number: int, rows: Rows) -> int:
     parts = (line(number + place, [[key[0], *row]], **({} if place else {"first": True})) + "\n"
              for place, (key, row) in enumerate(rows.items()))  # fmt: skip
     atomic.write_parts(path, map(str.encode, parts))
-    return number + len(rows) - 1
+    return number + len(rows) - 1, size(path)
