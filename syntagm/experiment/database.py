@@ -93,7 +93,7 @@ class Database:
             found = self._found()
             # What can't be mended is refused before anything is changed.
             readable = self._joined(*found) if found[-1] else {}
-            if readable and self.path.exists():
+            if found[-1] not in ("", "missing"):
                 self._warn(f"{self.path}: moved to {DAMAGED}")
                 self.path.replace(self.path.with_name(DAMAGED))
                 for suffix in ("-wal", "-shm"):
@@ -182,8 +182,11 @@ class Database:
                 position = _load(connection, stored)
                 return receipts.read(self._receipts), stored, position, ""
         except Exception as error:  # whatever SQLite's module raises on a damaged file: not only its own errors
-            found = receipts.read(self._receipts)
-            if not found.lines or isinstance(error, RunError) or is_of_surroundings(error, self.path):
+            if (
+                not (found := receipts.read(self._receipts)).lines
+                or isinstance(error, RunError)
+                or is_of_surroundings(error, self.path)
+            ):
                 raise
             return found, stored, 0, f"can't be read ({error})"
 
