@@ -46,6 +46,7 @@ from syntagm.errors import UsageError
 
 if TYPE_CHECKING:
     from syntagm.experiment.plan import Exclusions, Plan
+    from syntagm.experiment.store import Study
     from syntagm.suite import Suite
 
 _OPTIONS = {"fastest": "faster", "slowest": "slower", "sameness": "same"}
@@ -345,17 +346,9 @@ def _run_import(arguments: argparse.Namespace) -> int:
     given = answers.audited(made, read.read(arguments.source, made, read.columns_of(arguments.column), audit), audit)
     for line in audit.lines():
         print(shown_lines(f"warning: {line}"), file=sys.stderr)
-    command = " ".join(["syntagm", *sys.argv[1:]])
-    digest = plan.digest(folder)
+    command, simulated = " ".join(["syntagm", *sys.argv[1:]]), read.simulated(arguments.source)
     finished, applied = people.run_of(
-        made,
-        digest,
-        given,
-        audit,
-        arguments.label,
-        arguments.output,
-        command=command,
-        simulated=read.simulated(arguments.source),
+        made, plan.digest(folder), given, audit, arguments.label, arguments.output, command=command, simulated=simulated
     )
     print(shown_lines(f"people: {finished.record['people']['people']}, excluded: {len(applied.people)}"))
     for person, reason in applied.people.items():
@@ -416,9 +409,7 @@ def _run_forget(arguments: argparse.Namespace) -> int:
     count = study.forget(arguments.person)
     study.close()
     print(
-        shown_lines(
-            f"{arguments.person}: deleted, with {count:,} answers. Runs and exports that were made before still have them."
-        )
+        shown_lines(f"{arguments.person}: deleted, with {count:,} answers. Earlier runs and exports still have them.")
     )
     return 0
 
@@ -449,10 +440,7 @@ def _run_deploy(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_progress(study: object) -> None:
-    from syntagm.experiment.store import Study
-
-    assert isinstance(study, Study)
+def _print_progress(study: "Study") -> None:
     progress = study.progress()
     done, live, gone = progress.totals
     kind = " (simulated people)" if study.simulated else ""

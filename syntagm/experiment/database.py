@@ -18,6 +18,7 @@ from syntagm.display import shown_lines
 from syntagm.errors import RunError
 from syntagm.experiment import receipts
 from syntagm.experiment.receipts import Receipts, Rows
+from syntagm.io import atomic
 from syntagm.io.number import counted
 from syntagm.runs.cache import is_of_surroundings
 
@@ -34,7 +35,6 @@ _SCHEMA = {
     "answers": "person TEXT NOT NULL, trial TEXT NOT NULL, body TEXT NOT NULL, received REAL NOT NULL, seal TEXT NOT NULL, "
     "PRIMARY KEY (person, trial)",
 }
-_WHERE = {"study": "name=?", "people": "person=?", "answers": "person=? AND trial=?"}
 # The rows of `study` that say up to where the receipts are in the file, and how many can't be read any more.
 _POSITION, _LOST = ("study", "receipts"), ("study", "lost")
 _COPY = "Put the file back from a copy."
@@ -56,13 +56,12 @@ class Database:
 
     def __init__(self, folder: Path, digest: str, warn: Callable[[str], None] | None = None) -> None:
         self.path, self._receipts = folder / NAME, folder / receipts.NAME
-        self._digest, self._warn = digest, warn or _print
+        self._digest = digest
+        self._warn = warn or (lambda line: print(shown_lines(f"warning: {line}"), file=sys.stderr))
         self._file: sqlite3.Connection | None = None
         self._copy: sqlite3.Connection | None = None
         self._lock = threading.RLock()
         self._pending: list[tuple[Any, ...]] = []
-        # The position after the last change by this process; if the receipts have another size, others have written, too.
-        self._known = 0, -2
         # Whether changes wait for the disk.
         self.synced = True
         self.faults: dict[Path, str] = {}
@@ -77,8 +76,7 @@ class Database:
         """
         with self._guarded():
             if self._file is None and self._copy is None:
-                self._refuse_missing()
-                rows = self._compared(*self._found()) if begun(self.path.parent) else {}
+                rows = self._joined(*self._found())
                 self._copy = _connected(":memory:")
                 _put(self._copy, rows)
             yield self._file or cast(sqlite3.Connection, self._copy)
@@ -92,16 +90,14 @@ class Database:
         if self._file is not None:
             return self._file
         with self._guarded():
-            self._refuse_missing()
-            readable: Rows = {}
-            if self.path.exists():
-                _, stored, _, problem = self._found()
-                if problem:
-                    readable = stored
-                    self.path.replace(self.path.with_name(DAMAGED))
-                    for suffix in ("-wal", "-shm"):
-                        self.path.with_name(NAME + suffix).unlink(missing_ok=True)
-                    self._warn(f"{self.path}: {problem}; moved to {DAMAGED}")
+            found = self._found()
+            # What can't be mended is refused before anything is changed.
+            readable = self._joined(*found) if found[-1] else {}
+            if found[-1] not in ("", "missing"):
+                self._warn(f"{self.path}: moved to {DAMAGED}")
+                self.path.replace(self.path.with_name(DAMAGED))
+                for suffix in ("-wal", "-shm"):
+                    self.path.with_name(NAME + suffix).unlink(missing_ok=True)
             connection = _connected(self.path)
             try:
                 with _transaction(connection):
@@ -116,28 +112,21 @@ class Database:
     def changing(self) -> Iterator[sqlite3.Connection]:
         """Change the file in one transaction; `keep` notes what has changed."""
         with self._guarded(), _transaction(self.opened()) as connection:
-            number, size = self._known
+            number, size = _position(connection)
             if receipts.size(self._receipts) != size:
-                number, size = _position(connection)
-                if receipts.size(self._receipts) != size:
-                    number, size = self._agree(connection, {})
+                number, size = self._agree(connection, {})
             self._pending = []
             yield connection
             if self._pending:
                 line = receipts.line(number + 1, self._pending)
-                _set_position(connection, number + 1, size + len(line))
-                receipts.append(self._receipts, line, size, self.synced)
+                _set_position(connection, number + 1, size + len(line) + 1)
+                atomic.append(self._receipts, line, sync=self.synced)
                 try:
                     connection.execute("COMMIT")
                 except sqlite3.Error:
-                    with contextlib.suppress(sqlite3.Error):
-                        connection.execute("ROLLBACK")
-                    with contextlib.suppress(sqlite3.Error), _transaction(connection):
-                        # Unless another process has made the change meanwhile, because it had a receipt.
-                        if _position(connection) == (number, size):
-                            os.truncate(self._receipts, size)
+                    with contextlib.suppress(OSError):
+                        os.truncate(self._receipts, size)
                     raise
-                self._known = number + 1, size + len(line)
 
     def keep(self, table: str, *row: Any) -> None:
         """Note a row that has changed, which becomes part of the receipt; of a person, the code is enough."""
@@ -151,7 +140,8 @@ class Database:
             count = connection.execute("DELETE FROM answers WHERE person=?", (person,)).rowcount
             connection.execute("DELETE FROM people WHERE person=?", (person,))
             rows: Rows = {}
-            self._renew(connection, _load(connection, rows) + 1, rows)
+            number = _load(connection, rows)
+            _set_position(connection, *receipts.renew(self._receipts, number + 1, rows))
         with self._guarded():
             # What was deleted must not stay in the log, nor in a damaged file.
             self.opened().execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -171,27 +161,20 @@ class Database:
             with self._lock:
                 yield
         except sqlite3.Error as error:
-            if not is_of_surroundings(error, self.path):
-                raise RunError(
-                    str(self.path), f"damaged ({error})", "the answers as they were stored", _COPY
-                ) from error
-            raise RunError(
-                str(self.path), f"can't be used ({error})", "a file of answers, and room on the disk",
-                "Nothing that was acknowledged is lost.",
-            ) from error  # fmt: skip
-
-    def _refuse_missing(self) -> None:
-        """Refuse what is no file, and a study that has begun and has neither a file nor receipts."""
-        for path in map(self.path.with_name, (NAME, f"{NAME}-wal", f"{NAME}-shm", receipts.NAME, KEY)):
-            if path.is_symlink() or (path.exists() and not path.is_file()):
-                raise RunError(str(path), "a link, or not a regular file", "a file of the study, or none")
-        if begun(self.path.parent) and not self.path.exists() and not self._receipts.exists():
-            found = f"missing, like {receipts.NAME}, though the study had begun"
-            raise RunError(str(self.path), found, "the answers of those who took part", _COPY)
+            if is_of_surroundings(error, self.path):
+                cure, expected = "Nothing that was acknowledged is lost.", "a file of answers, and room on the disk"
+                raise RunError(str(self.path), f"can't be used ({error})", expected, cure) from error
+            raise RunError(str(self.path), f"damaged ({error})", "the answers as they were stored", _COPY) from error
 
     def _found(self) -> tuple[Receipts, Rows, int, str]:
         """Return the receipts, what can be read of the file, its position, and why no more can be read."""
+        for path in map(self.path.with_name, (NAME, f"{NAME}-wal", f"{NAME}-shm", receipts.NAME, KEY)):
+            if path.is_symlink() or (path.exists() and not path.is_file()):
+                raise RunError(str(path), "a link, or not a regular file", "a file of the study, or none")
         stored: Rows = {}
+        problem = "missing" if begun(self.path.parent) else ""
+        if not self.path.exists():
+            return receipts.read(self._receipts), stored, 0, problem
         try:
             with contextlib.closing(_connected(f"{self.path.absolute().as_uri()}?mode=rw", set_up=False)) as connection:
                 # Between two changes of other processes, the two agree.
@@ -199,38 +182,38 @@ class Database:
                 position = _load(connection, stored)
                 return receipts.read(self._receipts), stored, position, ""
         except Exception as error:  # whatever SQLite's module raises on a damaged file: not only its own errors
-            found, exists = receipts.read(self._receipts), self.path.exists()
-            if not found.lines or isinstance(error, RunError) or (exists and is_of_surroundings(error, self.path)):
+            if (
+                not (found := receipts.read(self._receipts)).lines
+                or isinstance(error, RunError)
+                or is_of_surroundings(error, self.path)
+            ):
                 raise
-            return found, stored, 0, f"can't be read ({error})" if exists else "missing"
+            return found, stored, 0, f"can't be read ({error})"
 
-    def _compared(self, found: Receipts, stored: Rows, position: int, problem: str) -> Rows:
+    def _joined(self, found: Receipts, stored: Rows, position: int, problem: str) -> Rows:
         """Return all rows that the receipts or the file have, and warn of what either lacks; see `_found`."""
         rows = found.joined(stored, position)
+        if not rows and (problem or self._receipts.exists() or self.path.with_name(KEY).exists()):
+            what = f"missing or empty, like {receipts.NAME}, though the study had begun"
+            raise RunError(str(self.path), what, "the answers of those who took part", _COPY)
         if rows.setdefault(("study", "plan"), ("plan", self._digest))[1] != self._digest:
             cure = "Put back the plan, or begin a new study in another folder."
             raise RunError(str(self.path), "answers to another plan", "answers to the plan beside them", cure)
-        missing = found.lost(position)
+        missing = found.missing(position)
         # A file that can be read as a whole has everything up to its position.
-        lost = sum(number > (0 if problem else position) for number in missing)
-        self.lost = lost + int(rows.get(_LOST, ("", "0"))[1])
-        different = {key for key in {**rows, **stored} if stored.get(key) != rows.get(key)}
-        if max(found.lines, default=0) == position + 1:
-            # The last change of a process that was killed may be in the receipts alone.
-            for table, *row in found.lines[position + 1]:
-                different -= {receipts.key_of(table, row), ("people", row[0])}
-        answers = [key for key in rows if key[0] == "answers"]
-        lacking = len(different.difference(stored).intersection(answers))
+        self.lost = found.missing(position, position) + int(rows.get(_LOST, ("", "0"))[1])
+        # The last change of a process that was killed may be in the receipts alone.
+        last = [receipts.key_of(table, row) for table, *row in found.lines.get(position + 1, ())]
+        different = {key for key in {**rows, **stored} if stored.get(key) != rows.get(key)}.difference(last)
         self.faults = {}
         if problem or (found.lines and different):
-            other = counted(len(different) - lacking, "other row")
-            lacks = problem or f"damaged ({counted(lacking, 'answer')} missing, {other} different)"
-            self.faults[self.path] = f"{lacks}; {receipts.NAME} has {counted(len(answers), 'answer')}"
-        if missing:
-            has = f"{NAME} has what was in them" if not lost else f"{NAME} lacks {lost:,} of them, too"
-            self.faults[self._receipts] = f"{counted(len(missing), 'line')} missing or damaged; {has}"
-        elif self.lost:
-            self.faults[self._receipts] = f"{counted(self.lost, 'line')} lost: they could be read in neither file"
+            lacks = problem or f"damaged ({counted(len(different), 'row')} missing or different)"
+            answers = sum(key[0] == "answers" for key in rows)
+            self.faults[self.path] = f"{lacks}; {receipts.NAME} has {counted(answers, 'answer')}"
+        if missing or self.lost:
+            what = f"{counted(max(missing, self.lost), 'line')} " if found.lines else ""
+            has = f"{self.lost:,} can be read in neither file" if self.lost else f"{NAME} has what was in them"
+            self.faults[self._receipts] = f"{what}missing or damaged; {has}"
         for path, fault in self.faults.items():
             self._warn(f"{path}: {fault}")
         return rows
@@ -238,23 +221,17 @@ class Database:
     def _agree(self, connection: sqlite3.Connection, readable: Rows) -> tuple[int, int]:
         """Within a transaction, put what either file lacks, or a damaged one had, into both; return the new position."""
         stored: Rows = {}
-        position = _load(connection, stored)
-        found = receipts.read(self._receipts)
-        rows = self._compared(found, {**readable, **stored}, position, "restored" if readable else "")
+        number = _load(connection, stored)
+        found, known = receipts.read(self._receipts), _position(connection)
+        rows = self._joined(found, {**readable, **stored}, number, "")
         if self.lost:
-            rows[_LOST] = ("lost", str(self.lost))
-        changed = [key for key in {**rows, **stored} if rows.get(key) != stored.get(key)]
-        for table, *key in changed:
-            connection.execute(f"DELETE FROM {table} WHERE {_WHERE[table]}", key)
-        _put(connection, {key: rows[key] for key in changed if key in rows})
-        last, size = max(position, *found.lost(position), *found.lines, 0), receipts.size(self._receipts)
-        if found.lost(position) or size < 0 or found.joined({}, 0) != rows:
-            return self._renew(connection, last + 1, rows)
-        return _set_position(connection, last, size)
-
-    def _renew(self, connection: sqlite3.Connection, number: int, rows: Rows) -> tuple[int, int]:
-        """Within a transaction, write the receipts anew, and return the new position."""
-        return _set_position(connection, receipts.renew(self._receipts, number, rows), receipts.size(self._receipts))
+            rows[_LOST] = "lost", str(self.lost)
+        if rows == stored and known == (found.last, receipts.size(self._receipts)) and not found.missing(number):
+            return known
+        for table in receipts.TABLES:
+            connection.execute(f"DELETE FROM {table}")
+        _put(connection, rows)
+        return _set_position(connection, *receipts.renew(self._receipts, max(number, found.last) + 1, rows))
 
 
 def _connected(place: Path | str, set_up: bool = True) -> sqlite3.Connection:
@@ -313,7 +290,3 @@ def _set_position(connection: sqlite3.Connection, number: int, size: int) -> tup
     query = "INSERT INTO study VALUES ('receipts', ?) ON CONFLICT DO UPDATE SET value=excluded.value"
     connection.execute(query, (f"{number} {size}",))
     return number, size
-
-
-def _print(line: str) -> None:
-    print(shown_lines(f"warning: {line}"), file=sys.stderr)

@@ -52,7 +52,6 @@ def fill(folder: Path, people: Simulated) -> Study:
     study = Study(folder, clock)
     study.mark_simulated()
     number = 0
-    study.unsynced()
     while (admitted := study.admit(code=f"s{number + 1:04}")) is not None or study.progress().totals[1]:
         if admitted is None:
             # Those who left hold their places until the time-out.

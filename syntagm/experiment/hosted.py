@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 
 from syntagm.display import shown
 from syntagm.errors import InputError, RunError, UsageError
-from syntagm.experiment import alarms, answers, order, plan, read, texts
+from syntagm.experiment import alarms, answers, order, plan, texts
 from syntagm.experiment.deployed import KINDS
 from syntagm.experiment.designs import HIGHEST, LOWEST
 from syntagm.experiment.markup import html
@@ -334,6 +334,6 @@ def of_folder(folder: Path) -> Hosted:
         InputError: a text is missing, or names nobody whom people can reach; simulated people reach nobody.
     """
     study = Study(folder)
-    if (error := texts.unreachable(folder, study.plan.design)) and not read.simulated(folder):
+    if (error := texts.unreachable(folder, study.plan.design)) and not study.simulated:
         raise error
     return Hosted(study)

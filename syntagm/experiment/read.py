@@ -4,6 +4,7 @@ A file is read by what it contains. Ids of people in files of others may be thos
 their place, in the order in which people appear.
 """
 
+import contextlib
 import csv as standard_csv
 import io
 import json
@@ -47,16 +48,13 @@ def read(source: Path, made: Plan, columns: Mapping[str, str], audit: Audit) -> 
     """
     if source.is_dir():
         if begun(source):
-            study = Study(source)
-            try:
+            with contextlib.closing(Study(source)) as study:
                 if study.plan != made:
                     raise InputError(str(source), "another plan", "the plan of these answers")
                 given = study.answers()
                 for _ in range(study.lost):
                     audit.note(_LOST, str(source))
                 return given
-            finally:
-                study.close()
         files = sorted(
             path
             for path in source.iterdir()
@@ -423,8 +421,5 @@ def simulated(source: Path) -> bool:
     """Return whether answers are those of a study that simulated people filled."""
     if not begun(source):
         return False
-    study = Study(source, warn=lambda line: None)
-    try:
+    with contextlib.closing(Study(source, warn=lambda line: None)) as study:
         return study.simulated
-    finally:
-        study.close()

@@ -4,8 +4,6 @@ A line has the rows that a change wrote. When a person is deleted, the file is w
 left; numbers go on from file to file.
 """
 
-import errno
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +13,8 @@ from syntagm.errors import RunError, SyntagmError
 from syntagm.io import atomic, record, regular
 
 NAME = "receipts.jsonl"
-# The tables: how many columns are the key, and how many there are. Answers come first: see `joined`.
-TABLES = {"answers": (2, 5), "people": (1, 9), "study": (1, 2)}
-# The places of columns: when a person was last seen, and when an answer was received.
-_SEEN, _RECEIVED = 6, 3
-# The most lines that are counted as missing between two others.
-_MOST = 10**6
+# The tables: how many columns are the key, and how many there are.
+TABLES = {"study": (1, 2), "people": (1, 9), "answers": (2, 5)}
 # (table, key ...) -> row
 Rows = dict[tuple[Any, ...], tuple[Any, ...]]
 
@@ -31,34 +25,32 @@ class Receipts:
 
     Arguments:
         lines: number -> the rows of each whole line, each after the name of its table.
-        missing: the numbers of lines that are missing or damaged.
+        before, last: the number before that of the first line, and the number of the last, which may be damaged.
     """
 
     lines: Mapping[int, list[list[Any]]]
-    missing: frozenset[int]
+    before: int
+    last: int
 
-    def lost(self, position: int) -> set[int]:
-        """Return the numbers of missing lines, if the database has all up to a position, which may be beyond the last."""
-        last = max(self.lines, default=0)
-        return {*self.missing, *range(last + 1, min(position, last + _MOST) + 1)}
+    def missing(self, position: int, after: int = 0) -> int:
+        """Return how many lines after a number are missing or damaged, if there were some up to a position."""
+        after = max(after, self.before)
+        return max(position, self.last, after) - after - sum(number > after for number in self.lines)
 
     def joined(self, stored: Rows, position: int) -> Rows:
-        """Return all rows: those of the lines if none is missing, else also what the lines or the database have.
+        """Return all rows: those of the lines if none is missing, else also those of the database.
 
         Arguments:
             stored: what could be read of the database.
             position: the number of the last line that the database has; 0 if that isn't known.
         """
-        whole = bool(self.lines) and not self.lost(position)
+        whole = bool(self.lines) and not self.missing(position)
         # What a database has beside whole receipts was deleted since, or is damaged.
         rows = {} if whole else dict(stored)
         for number in sorted(self.lines):
             for table, *row in self.lines[number]:
-                key = key_of(table, row)
-                if whole or number > position or key not in rows:
-                    rows[key] = tuple(row)
-                    if table == "answers" and (person := rows.get(("people", row[0]))):
-                        rows["people", row[0]] = (*person[:_SEEN], row[_RECEIVED], *person[_SEEN + 1 :])
+                if whole or number > position or key_of(table, row) not in stored:
+                    rows[key_of(table, row)] = tuple(row)
         return rows
 
 
@@ -73,19 +65,17 @@ def read(path: Path) -> Receipts:
     except OSError as error:
         raise RunError(str(path), f"can't be read ({error.strerror})", "the receipts of a study") from error
     lines: dict[int, list[list[Any]]] = {}
-    missing: set[int] = set()
-    last, damaged = 0, 0
+    before = damaged = 0
     for text in content.split(b"\n")[:-1]:
         if (line := _parsed(text)) is None:
             damaged += 1
             continue
-        if "first" not in line:
-            missing.update(range(max(last + 1, line["n"] - _MOST) if last else line["n"] - max(1, damaged), line["n"]))
+        # Without the first line of a file, those before a line are as many as are damaged.
+        first = line["n"] - (0 if lines or "first" in line else max(1, damaged))
+        before = min(before, first - 1) if lines else first - 1
         lines.setdefault(line["n"], []).extend(line["rows"])
-        last, damaged = max(last, line["n"]), 0
-    if damaged:
-        missing.add(last + 1)
-    return Receipts(lines, frozenset(missing - lines.keys()))
+        damaged = 0
+    return Receipts(lines, before, max(lines, default=0) + damaged)
 
 
 def _parsed(text: bytes) -> dict[str, Any] | None:
@@ -104,48 +94,25 @@ def key_of(table: str, row: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def size(path: Path) -> int:
-    """Return the number of bytes of the file; -1 if there is none, or one that has a second name."""
+    """Return the number of bytes of the file; -1 if there is none."""
     try:
-        status = os.lstat(path)
+        return path.stat().st_size
     except OSError:
         return -1
-    return status.st_size if status.st_nlink == 1 else -1
 
 
-def line(number: int, rows: Iterable[Iterable[Any]], **more: bool) -> bytes:
+def line(number: int, rows: Iterable[Iterable[Any]], **more: bool) -> str:
     """Return the line of a change: its number, and the rows, each after the name of its table."""
-    return record.sealed({"n": number, **more, "rows": rows}).encode() + b"\n"
+    return record.sealed({"n": number, **more, "rows": rows})
 
 
-def renew(path: Path, number: int, rows: Rows) -> int:
-    """Write the file anew, with a line for each row, from a number on. Return the number of the last line.
+def renew(path: Path, number: int, rows: Rows) -> tuple[int, int]:
+    """Write the file anew, with a line for each row, from a number on. Return the number of the last line, and the size.
 
     Raises:
         RunError: the file can't be written; it is left as it is.
     """
-    parts = [[[table, *row]] for name in TABLES for (table, *_), row in rows.items() if table == name]
-    atomic.write_parts(path, (line(number + place, part, **({} if place else {"first": True}))
-                              for place, part in enumerate(parts)))  # fmt: skip
-    return number + len(parts) - 1
-
-
-def append(path: Path, content: bytes, before: int, sync: bool) -> None:
-    """Append a line to a file of so many bytes, and wait until it is on the disk if `sync`.
-
-    Raises:
-        RunError: it can't be written completely; it is removed.
-    """
-    try:
-        descriptor = atomic.without_following(str(path), os.O_WRONLY | os.O_APPEND)
-        try:
-            if os.write(descriptor, content) < len(content):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            if sync:
-                os.fsync(descriptor)
-        except OSError:
-            os.ftruncate(descriptor, before)
-            raise
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise atomic.refusal(path, error, len(content)) from error
+    parts = (line(number + place, [[key[0], *row]], **({} if place else {"first": True})) + "\n"
+             for place, (key, row) in enumerate(rows.items()))  # fmt: skip
+    atomic.write_parts(path, map(str.encode, parts))
+    return number + len(rows) - 1, size(path)

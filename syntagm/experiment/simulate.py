@@ -63,11 +63,8 @@ class Simulated:
         self, plan: Plan, truth: Truth, seed: int, judge: "Mapping[str, Sequence[float]] | None" = None
     ) -> None:
         self.plan, self.truth, self.seed, self.judge = plan, truth, seed, judge
-        timed = plan.design.timed
-        self.shares = {
-            suite.name: _shares(suite.predictions[0].formula, timed) if suite.predictions else {}
-            for suite in plan.suites
-        }
+        formulas = {suite.name: suite.predictions[0].formula for suite in plan.suites if suite.predictions}
+        self.shares = {name: _shares(formula, plan.design.timed) for name, formula in formulas.items()}
 
     def person(self, number: int) -> "SimulatedPerson":
         """Return a person; the same number gives the same person."""
@@ -86,7 +83,7 @@ class Simulated:
         if trial.role != "critical":
             easy = {"bad": 2.0, "no": 2.0, "low": 2.0, "good": -2.0, "yes": -2.0, "high": -2.0}
             return easy.get(trial.expected or trial.condition, 0.0)
-        return self.shares[trial.suite].get((trial.condition, region), 0.0)
+        return self.shares.get(trial.suite, {}).get((trial.condition, region), 0.0)
 
 
 class SimulatedPerson:
@@ -118,8 +115,7 @@ class SimulatedPerson:
             share = self.among.share(trial)
         match design.name:
             case "forced-choice":
-                odds = share if self.among.judge is not None else effect
-                chance = 0.5 if lapse else 1.0 if easy else _logistic(odds)
+                chance = 0.5 if lapse else 1.0 if easy else _logistic(effect if self.among.judge is None else share)
                 body |= {"choice": trial.choices[random.random() >= chance], "ms": ms}
             case "yes-no":
                 chance = float(share < 0) if easy and share else _logistic(0.3 + self._bias - effect * share)

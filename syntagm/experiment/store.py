@@ -72,8 +72,6 @@ class Study:
         self._digest = plan.digest(folder)
         self._names = [frozenset(self.plan.trials[number].id for number, _ in shown) for shown in self.plan.lists]
         self._data = Database(folder, self._digest, warn)
-        # The key, and which file it was read from.
-        self._known: tuple[object, bytes] = None, b""
         self._orders: dict[tuple[int, int], list[order.Shown]] = {}
 
     @property
@@ -97,7 +95,7 @@ class Study:
             return connection.execute("SELECT 1 FROM study WHERE name='simulated'").fetchone() is not None
 
     def mark_simulated(self) -> None:
-        """Note that all answers are those of simulated people.
+        """Note that all answers are those of simulated people, for which nobody waits until they are on the disk.
 
         Raises:
             RunError: somebody has taken part already.
@@ -107,9 +105,6 @@ class Study:
                 raise RunError(str(self.path), "people who take part", "a study without answers")
             connection.execute("INSERT OR REPLACE INTO study VALUES ('simulated', 'yes')")
             self._data.keep("study", "simulated", "yes")
-
-    def unsynced(self) -> None:
-        """Don't wait for the disk from now on. This is for simulated people, who need no receipts."""
         self.connect().execute("PRAGMA synchronous=OFF")
         self._data.synced = False
 
@@ -160,13 +155,10 @@ class Study:
                     file.flush()
                     os.fsync(file.fileno())
                 atomic.sync_folder(self.folder)
-        status = os.stat(path)
-        if (identity := (status.st_ino, status.st_mtime_ns, status.st_size)) != self._known[0]:
-            key = regular.content(path, 32)
-            if len(key) != 32:
-                raise RunError(str(path), f"{len(key)} bytes", "a key of 32 bytes", "Put it back from a copy.")
-            self._known = identity, key
-        return self._known[1]
+        key = regular.content(path, 32)
+        if len(key) != 32:
+            raise RunError(str(path), f"{len(key)} bytes", "a key of 32 bytes", "Put it back from a copy.")
+        return key
 
     def _keyless(self, connection: sqlite3.Connection) -> bool:
         return connection.execute("SELECT 1 FROM study WHERE name='key'").fetchone() is not None
@@ -196,9 +188,11 @@ class Study:
                     connection.execute("UPDATE people SET secret=? WHERE person=?", (hashed[1], known[0]))
                     self._data.keep("people", known[0])
                     return self._person(connection, known[0]), secret
-            chosen = self._free_list(connection, now)
-            if chosen is None:
+            counts, quotas = self._counts(connection, now), self.quotas()
+            room = [number for number in range(len(quotas)) if counts.get(number, (0, 0))[0] < quotas[number]]
+            if not room:
                 return None
+            chosen = min(room, key=lambda number: (*counts.get(number, (0, 0)), number))
             row = connection.execute(
                 "SELECT coalesce(max(place), -1) + 1 FROM people WHERE list=?", (chosen,)
             ).fetchone()
@@ -210,18 +204,11 @@ class Study:
             self._data.keep("people", code)
             return self._person(connection, code), secret
 
-    def _free_list(self, connection: sqlite3.Connection, now: float) -> int | None:
-        """Return the list for the next person; None if every list has as many people as planned."""
-        alive = now - 60 * self.settings.timeout
-        counts = {
-            number: (taken, started)
-            for number, taken, started in connection.execute(
-                "SELECT list, sum(finished IS NOT NULL OR seen >= ?), count(*) FROM people GROUP BY list", (alive,)
-            )
-        }
-        quotas = self.quotas()
-        room = [number for number in range(len(quotas)) if counts.get(number, (0, 0))[0] < quotas[number]]
-        return min(room, key=lambda number: (*counts.get(number, (0, 0)), number), default=None)
+    def _counts(self, connection: sqlite3.Connection, now: float) -> dict[int, tuple[int, int]]:
+        """Return for each list how many people have finished or are taking part, and how many have started."""
+        query = "SELECT list, sum(finished IS NOT NULL OR seen >= ?), count(*) FROM people GROUP BY list"
+        found = connection.execute(query, (now - 60 * self.settings.timeout,))
+        return {number: (taken, started) for number, taken, started in found}
 
     def quotas(self) -> list[int]:
         """Return how many people are planned for each list."""
@@ -274,18 +261,11 @@ class Study:
         now = self._clock()
         with self._data.changing() as connection:
             current = self._person(connection, person.code)
-            if not current.live and not self._has_room(connection, current.list, now):
+            if not current.live and self._counts(connection, now)[current.list][0] >= self.quotas()[current.list]:
                 return None
             connection.execute("UPDATE people SET seen=? WHERE person=?", (now, person.code))
             self._data.keep("people", person.code)
             return self._person(connection, person.code)
-
-    def _has_room(self, connection: sqlite3.Connection, number: int, now: float) -> bool:
-        alive = now - 60 * self.settings.timeout
-        taken = connection.execute(
-            "SELECT count(*) FROM people WHERE list=? AND (finished IS NOT NULL OR seen >= ?)", (number, alive)
-        ).fetchone()[0]
-        return bool(taken < self.quotas()[number])
 
     def answer(self, person: Person, body: Mapping[str, Any]) -> bool:
         """Store an answer. When this returns, it is on the disk.
@@ -308,6 +288,7 @@ class Study:
                 if not connection.execute("UPDATE people SET seen=? WHERE person=?", (now, person.code)).rowcount:
                     raise InputError("answer", "a person who was deleted", "a person who takes part")
                 self._data.keep("answers", *row)
+                self._data.keep("people", person.code)
         return stored == 1
 
     def finish(self, person: Person, said: Sequence[str] = ()) -> bool:
@@ -349,12 +330,9 @@ class Study:
             ).fetchall()
         given = []
         for code, number, trial, body, seal in found:
-            place = f"{self.path}, person {code}, trial {trial}"
             if seal != _seal(code, number, trial, body) or trial not in self.trials:
-                cure = "Put the file back from a copy."
-                raise RunError(
-                    place, "damaged or edited: it does not fit its seal", "the answer as it was stored", cure
-                )
+                raise self._damaged(f"person {code}, trial {trial}: it does not fit its seal")
+            place = f"{self.path}, person {code}, trial {trial}"
             given.append(answers.checked(self.plan, self.trials[trial], code, number, json.loads(body), place))
         return given
 

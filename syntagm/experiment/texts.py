@@ -1,5 +1,6 @@
 """The texts and settings of an experiment, which the experimenter edits: what people read, and how they are reached."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ FOLDER = "texts"
 SETTINGS = "study.toml"
 MAX_TEXT = 20_000
 
-# The contact in the settings that `write` writes: nobody's.
-_NOBODY = "name@example.org"
+# What is nobody's: addresses that are reserved for examples, as in the settings that `write` writes, and what stands for none.
+_NOBODY = re.compile(r"CONTACT|[\w.+-]+@(?i:example\.(?:com|net|org))\b")
 _CONSENT = """# Taking part
 
 You are invited to take part in a study of how people understand sentences. It takes about MINUTES minutes. You will read
@@ -38,7 +39,7 @@ _SETTINGS = """# Settings of this study. Edit them before the first person takes
 # The heading of the pages.
 title = "Reading sentences"
 # Where people can write to.
-contact = "NOBODY"
+contact = "name@example.org"
 # The language of the sentences, for browsers: a code such as en or de.
 language = "en"
 # What a panel expects at the end. For Prolific: the completion code of the study.
@@ -106,7 +107,7 @@ def write(folder: Path, design: Design, trials: int) -> None:
         if not path.exists():
             atomic.write(path, content.encode())
     if not (folder / SETTINGS).exists():
-        atomic.write(folder / SETTINGS, _SETTINGS.replace("NOBODY", _NOBODY).encode())
+        atomic.write(folder / SETTINGS, _SETTINGS.encode())
 
 
 def read(folder: Path, design: Design) -> Texts:
@@ -119,17 +120,18 @@ def read(folder: Path, design: Design) -> Texts:
     found = {name: _text(folder / FOLDER / f"{name}.md") for name in names}
     if design.name == "magnitude":
         found["reference"] = _text(folder / FOLDER / "reference.md").strip()
-    contact = settings(folder).contact
+    contact = settings(folder).contact.strip() or "CONTACT"
     return Texts(**{name: text.replace("CONTACT", contact) for name, text in found.items()})
 
 
 def unreachable(folder: Path, design: Design) -> InputError | None:
-    """Return an error if what people read names no address but the one that was written as an example."""
+    """Return an error if what people read names an address that is only an example, or none where one should stand."""
     shown = read(folder, design)
-    if not any(_NOBODY in text for text in (shown.consent, shown.instructions, shown.debriefing)):
+    if not (nobody := _NOBODY.search("\n".join((shown.consent, shown.instructions, shown.debriefing)))):
         return None
     expected = "an address at which people can ask for their answers to be deleted"
-    return InputError(f"{folder / SETTINGS}, contact", f"the example {_NOBODY}", expected, "Write yours into the file.")
+    found = "nothing" if nobody[0] == "CONTACT" else f"the example {nobody[0]}"
+    return InputError(f"{folder / SETTINGS}, contact", found, expected, "Write yours into the file.")
 
 
 def _text(path: Path) -> str:

@@ -77,8 +77,8 @@ def write_all(contents: Mapping[Path, bytes]) -> None:
                 _rename(temporary, path)
 
 
-def append(path: Path, *lines: str) -> None:
-    """Append lines to `path` and fsync them. An incomplete last line that an earlier failure left is ended first.
+def append(path: Path, *lines: str, sync: bool = True) -> None:
+    """Append lines to `path` and fsync them if `sync`. An incomplete last line that an earlier failure left is ended first.
 
     A link, or a file that has a second name (a hard link), is replaced by a copy first: the other file stays as it is.
 
@@ -95,11 +95,13 @@ def append(path: Path, *lines: str) -> None:
             try:
                 file.write(content)
                 file.flush()
+                if sync:
+                    os.fsync(file.fileno())
             except OSError:
                 os.ftruncate(file.fileno(), before)
                 raise
-            os.fsync(file.fileno())
-        sync_folder(path.parent)
+        if not before:
+            sync_folder(path.parent)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ pytest.importorskip("starlette")
 from asking import HOST, Answer, ask, opened
 
 from syntagm.cli import main
-from syntagm.errors import UsageError
+from syntagm.errors import InputError, UsageError
 from syntagm.experiment import hosted as hosted_pages
 from syntagm.experiment import jspsych, make, pcibex
 from syntagm.experiment.hosted import Hosted
@@ -177,6 +177,11 @@ def test_people_are_asked_only_if_they_can_reach_somebody(tmp_path: Path, capsys
     assert sorted(folder.iterdir()) == before
     assert main(["experiment", "deploy", str(folder), "--as", "pcibex", "-o", str(tmp_path / "pages")]) == 0
     assert "warning: " in capsys.readouterr().err
+    settings = (folder / "study.toml").read_text()
+    for contact, found in (("Lab@Example.COM", "the example Lab@Example.COM"), (" ", "nothing")):
+        (folder / "study.toml").write_text(settings.replace("name@example.org", contact))
+        with pytest.raises(InputError, match=f"study.toml, contact: {found}; expected an address"):
+            hosted_pages.of_folder(folder)
     # The setting is not shown if the texts name somebody themselves; and simulated people reach nobody.
     for name in ("consent", "debriefing"):
         text = folder / "texts" / f"{name}.md"

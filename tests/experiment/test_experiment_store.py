@@ -197,7 +197,8 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path) -> None:
     assert of.answer(person, {"trial": "0.0", "choice": "good"})
     pages = of.connect().execute("PRAGMA page_count").fetchone()[0]
     of.connect().execute(f"PRAGMA max_page_count={pages}")
-    of.unsynced()
+    of.connect().execute("PRAGMA synchronous=OFF")
+    of._data.synced = False
     with pytest.raises(RunError, match="room on the disk"):
         any(of.admit() is None for _ in range(1000))
     found = of.by_code(person.code)

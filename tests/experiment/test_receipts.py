@@ -2,6 +2,7 @@
 
 import os
 import random
+import resource
 import shutil
 import signal
 import sqlite3
@@ -84,13 +85,46 @@ def test_a_change_of_a_killed_process_is_there_as_a_whole_or_not_at_all(tmp_path
     line = receipts.line(number + 1, rows)
     of.close()
     with (tmp_path / receipts.NAME).open("ab") as file:
-        file.write(line[:-20])
+        file.write(line[:-20].encode())
     found, said = again(tmp_path)
     assert (found.state(), said) == ("open", []), "it was never acknowledged"
     with (tmp_path / receipts.NAME).open("ab") as file:
-        file.write(line[-20:])
+        file.write(f"{line[-20:]}\n".encode())
     found, said = again(tmp_path)
     assert (found.state(), said) == ("paused", [])
+
+
+def test_what_a_killed_process_left_of_a_line_damages_no_later_one(tmp_path: Path) -> None:
+    begun(tmp_path, people=1).close()
+    with (tmp_path / receipts.NAME).open("ab") as file:
+        file.write(b'{"n": 7, "rows": [["answ')
+    found, said = again(tmp_path)
+    person, _ = found.admit()  # type: ignore[misc]
+    assert found.answer(person, {"trial": found.plan.trials[found.trials_of(person)[0][0]].id, "choice": "bad"})
+    found.close()
+    (tmp_path / database.NAME).unlink()
+    found, said = again(tmp_path)
+    assert (len(found.answers()), found.lost) == (5, 0)
+    assert said == [f"{found.path}: missing; receipts.jsonl has 5 answers"]
+
+
+@pytest.mark.parametrize("left", [b"", b"damaged\n", b'{"n": 1, "rows'])
+def test_files_without_a_row_are_no_new_study(tmp_path: Path, left: bytes) -> None:
+    begun(tmp_path, people=1).close()
+    (tmp_path / receipts.NAME).write_bytes(left)
+    (tmp_path / database.NAME).unlink()
+    before = files(tmp_path)
+    refused(tmp_path)
+    assert files(tmp_path) == before
+    (tmp_path / database.NAME).write_bytes(b"")
+    refused(tmp_path)
+    refused(tmp_path)
+
+
+def refused(folder: Path) -> None:
+    for ask in (lambda found: found.progress(), lambda found: found.connect()):
+        with pytest.raises(RunError, match="though the study had begun"):
+            ask(again(folder)[0])
 
 
 def test_damage_to_both_is_counted_and_stays_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,14 +138,14 @@ def test_damage_to_both_is_counted_and_stays_counted(tmp_path: Path, capsys: pyt
     assert main(["experiment", "status", str(tmp_path)]) == 1
     said = capsys.readouterr()
     assert "7 answers" in said.out
-    assert "answers.sqlite lacks 1 of them, too" in said.err
+    assert "1 can be read in neither file" in said.err
     assert main(["experiment", "export", str(tmp_path), "-o", str(tmp_path / "out.csv")]) == 1
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 8
     assert main(["experiment", "close", str(tmp_path)]) == 1
     found, warned = again(tmp_path)
     assert len(found.answers()) == 7
     assert found.lost == 1
-    assert "1 line lost" in warned[0]
+    assert "1 can be read in neither file" in warned[0]
     assert main(["experiment", "import", str(tmp_path), "-o", str(tmp_path / "run")]) == 1
     assert "receipts that can't be read any more: 1 time" in capsys.readouterr().err
 
@@ -146,15 +180,17 @@ def test_an_older_file_brings_nobody_back_who_was_deleted(tmp_path: Path) -> Non
     assert len(said) == 1
 
 
-def test_a_receipt_that_cannot_be_written_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_receipt_that_cannot_be_written_is_no_answer(tmp_path: Path) -> None:
     of = begun(tmp_path, people=1)
     person, _ = of.admit()  # type: ignore[misc]
-    write = os.write
     trial = of.plan.trials[of.trials_of(person)[0][0]].id
-    monkeypatch.setattr(receipts.os, "write", lambda file, content: write(file, content[:20]))
-    with pytest.raises(RunError, match="no space"):
-        of.answer(person, {"trial": trial, "choice": "good"})
-    monkeypatch.undo()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(tmp_path / receipts.NAME) + 20, before[1]))
+    try:
+        with pytest.raises(RunError, match="no space"):
+            of.answer(person, {"trial": trial, "choice": "good"})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert len(of.answers()) == 4
     assert of.answer(person, {"trial": trial, "choice": "good"})
     of.close()
