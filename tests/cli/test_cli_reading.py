@@ -119,6 +119,10 @@ BROKEN: dict[str, tuple[str, int, str]] = {
     "lengths of other words": (
         "\n".join([HEADER + ",length", *(f"{line},{20 + at}" for at, line in enumerate(LINES))]), 1, "[columns]",
     ),
+    "an absurd frequency": (
+        "\n".join([HEADER + ",frequency", *(f"{line},{'-2e40' if at == 3 else 4 + at % 3}" for at, line in enumerate(LINES))]),
+        1, "[columns]: 1 numbers beyond 1e+15 in the frequency, such as -2e+40 (first in line 5)",
+    ),
     "NUL": (HEADER + "\n1,A,1,a\0b,300\n", 2, "NUL"),
     "open quotation mark": (HEADER + '\n1,A,1,"The,300\n', 2, "can't be read"),
     "odd truth value": ("\n".join([HEADER + ",correct", *(f"{line},maybe" for line in LINES)]), 2, "TRUE or FALSE"),
@@ -513,6 +517,9 @@ def test_repeated_rows_ring_without_positions(tmp_path: Path, capsys: pytest.Cap
     for name in ("", "index"):
         assert main(["reading", "check", str(table(tmp_path / "times.csv", numbered, f"{name},{header}"))]) == 1
         assert "[doubled]" in capsys.readouterr().out
+    fifths = table(tmp_path / "times.csv", 5 * lines, header)
+    assert main(["reading", "check", str(fifths)]) == 1
+    assert f"[doubled]: {5 * len(lines)} rows that recur" in capsys.readouterr().out
     for sound in (lines, [*lines, lines[0], *lines[-2:]]):
         assert main(["reading", "check", str(table(tmp_path / "times.csv", sound, header))]) == 0
 
