@@ -369,7 +369,8 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
         large = frame.filter(pl.col(name).is_finite() & (pl.col(name).abs() > LARGEST))
         if large.height:
             message = f"{large.height:,} numbers beyond {LARGEST:g} in the {name}, such as {large[name][0]:g}"
-            found.append(Alarm("columns", message, "Are they missing values? Make them NA.", large.height, large["line"][0]))
+            cure = "Are they missing values? Make them NA."
+            found.append(Alarm("columns", message, cure, large.height, large["line"][0]))
     if found:
         return found
     lengths: pl.Series | None = None

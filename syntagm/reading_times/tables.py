@@ -362,17 +362,13 @@ def refuse_absurd(frame: pl.DataFrame, names: Iterable[str], lines: pl.Series, p
     """
     for name in names:
         column = frame[name]
-        if (
-            column.dtype.is_float()
-            and (wrong := (~column.is_finite() | (column.abs() > LARGEST)).fill_null(False)).any()
-        ):
+        if column.dtype.is_float() and (wrong := (~column.is_between(-LARGEST, LARGEST)).fill_null(False)).any():
             row = int(wrong.arg_max() or 0)
             found = "an infinite number" if column.is_infinite()[row] else f"the number {column[row]:g}"
             cure = f"A placeholder, or the logarithm of 0? Count it as missing (NA; in a fit, --missing {name}={column[row]:g})"
             cure += ", or add 1 to counts before taking logarithms."
-            raise InputError(
-                f"{place}line {lines[row]}", f"{found} in column {name}", "finite numbers up to 1e15", cure
-            )
+            where = f"{place}line {lines[row]}"
+            raise InputError(where, f"{found} in column {name}", "finite numbers up to 1e15", cure)
 
 
 def keys(frame: pl.DataFrame, *names: str) -> list[str]:
