@@ -524,6 +524,16 @@ def test_repeated_rows_ring_without_positions(tmp_path: Path, capsys: pytest.Cap
         assert main(["reading", "check", str(table(tmp_path / "times.csv", sound, header))]) == 0
 
 
+def test_a_fit_cites_no_intervals_of_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["reading", "fit", str(simulated(tmp_path / "table.csv", 200)), *FIT, "--folds", "contiguous:2"]
+    assert main([*line, "-o", str(tmp_path / "gains.csv")]) == 0
+    capsys.readouterr()
+    assert main(["cite", str(tmp_path / "gains.csv")]) == 0
+    shown = capsys.readouterr().out
+    assert "@inproceedings{goodkind-bicknell-2018-predictive" in shown
+    assert "wilson-1927" not in shown
+
+
 def test_a_fit_says_that_rows_are_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     frame = pl.read_csv(simulated(tmp_path / "table.csv", 200)).drop("position")
     line = ["reading", "fit", str(tmp_path / "table.csv"), *FIT[:-2], "--folds", "contiguous:2"]
