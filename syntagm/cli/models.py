@@ -36,8 +36,8 @@ def run(options: argparse.Namespace) -> int:
     if options.family is None:
         print("FAMILY:PATH?OPTION=VALUE&OPTION=VALUE\n")
         width = max(map(len, families.names()))
-        for name in families.names():
-            print(f"{name:<{width}}  {families.find(name).summary}")
+        for name, family in families.every().items():
+            print(f"{name:<{width}}  {family.summary}")
         print("\nsyntagm models FAMILY lists its options.")
         return 0
     family = families.find(options.family)

@@ -58,26 +58,24 @@ def run(arguments: argparse.Namespace) -> int:
 
     # Errors in the text are reported before a model is loaded.
     sentences = sum(1 for _ in corpus.texts(arguments.files))
-    models = _load_all(arguments, {name: division(name, arguments.files) for name in _names(arguments)})
+    names = [arguments.model, *arguments.others]
+    if repeated := [name for at, name in enumerate(names) if name in names[:at]]:
+        raise UsageError("--model", f"{repeated[0]} twice", "different models")
+    models = _load_all(arguments, {name: division(name, arguments.files) for name in names})
     with Screen() as screen:
         screen.planned(sentences * len(models), 0, len(arguments.files), "file")
         texts = corpus.texts(arguments.files)
         found = perplexities(models, texts, not arguments.no_end, lambda count: screen.answered("", count))
     results = [*zip(models, found, strict=True)]
     several = len(models) > 1
-    shown = (
-        [json.dumps(_keys(model, result, several), ensure_ascii=False) for model, result in results]
-        if arguments.json
-        else [_shown(model, result, not arguments.no_end, several) for model, result in results]
-    )
-    print("\n".join(shown) if arguments.json else "\n\n".join(shown))
+    if arguments.json:
+        shown = [json.dumps(_keys(model, result, several), ensure_ascii=False) for model, result in results]
+    else:
+        shown = [_shown(model, result, not arguments.no_end, several) for model, result in results]
+    print(("\n" if arguments.json else "\n\n").join(shown))
     if warning := _unlike(results):
         print(shown_lines(warning), file=sys.stderr)
     return 1 if any(result.undefined for result in found) else 0
-
-
-def _names(arguments: argparse.Namespace) -> list[str]:
-    return [arguments.model, *arguments.others]
 
 
 def _load_all(arguments: argparse.Namespace, text_options: "Mapping[str, Mapping[str, str]]") -> "list[LanguageModel]":
@@ -85,12 +83,7 @@ def _load_all(arguments: argparse.Namespace, text_options: "Mapping[str, Mapping
 
     Arguments:
         text_options: model -> options that say how the text is divided into words.
-
-    Raises:
-        UsageError: a model is named twice.
     """
-    if repeated := [name for name in text_options if _names(arguments).count(name) > 1]:
-        raise UsageError("--model", f"{repeated[0]} twice", "different models")
     models = []
     for name, options in text_options.items():
         model = _load(name, _model.given(arguments), not arguments.no_end, options)
@@ -113,20 +106,23 @@ def _load_all(arguments: argparse.Namespace, text_options: "Mapping[str, Mapping
 
 def _unlike(results: "Sequence[tuple[LanguageModel, Perplexity]]") -> str:
     """Return a warning about perplexities that are not of the same words; "" if they are."""
-    shown = ", ".join(f"{model.name} {result.unknown / result.words:.1%}" for model, result in results if result.words)
-    if len(results) == 1:
-        if not results[0][1].unknown:
-            return ""
-        return (
-            f"warning: unknown words: {shown}. Neither perplexity can be compared with those of models that know other words; "
-            "--model MODEL adds the one over the words that both know"
-        )
-    if all(result.known == result.shared for _, result in results):
+    shown = [
+        f"{model.name} {result.unknown / result.words:.1%}"
+        + (f" (and {result.undefined:,} words without bits)" if result.undefined else "")
+        for model, result in results
+        if result.words
+    ]
+    first = results[0][1]
+    if all(result.known == first.shared and (len(results) > 1 or not result.unknown) for _, result in results):
         return ""
-    return (
-        f"warning: unknown words: {shown}. `perplexity` and that of known words are over different words; compare the one over "
-        f"the {results[0][1].shared:,} words that all models know"
+    why = (
+        "`perplexity` and that of known words are over different words; compare the one over the "
+        f"{first.shared:,} words that all models know"
+        if len(results) > 1
+        else "Neither perplexity can be compared with those of models that know other words; --model MODEL adds the one over "
+        "the words that both know"
     )
+    return f"warning: unknown words: {', '.join(shown)}. {why}"
 
 
 def _load(text: str, permissions: "Permissions", ends: bool, text_options: Mapping[str, str]) -> "LanguageModel":
@@ -162,17 +158,8 @@ def _load(text: str, permissions: "Permissions", ends: bool, text_options: Mappi
 
 def _keys(model: "LanguageModel", result: "Perplexity", several: bool) -> dict[str, object]:
     """Return the object that --json prints; numbers that are not finite are null."""
-    keys: tuple[str, ...] = (
-        "texts",
-        "words",
-        "unknown",
-        "undefined",
-        "characters",
-        "bits",
-        "bits_per_word",
-        "perplexity",
-    )
-    keys = (*keys, "perplexity_known", "bits_per_character", *(["perplexity_shared"] if several else []))
+    names = "texts words unknown undefined characters bits bits_per_word perplexity perplexity_known bits_per_character"
+    keys = [*names.split(), *(["perplexity_shared"] if several else [])]
     numbers = {name: getattr(result, name) for name in keys}
     return {"model": model.name, "policies": dict(model.settings), **finite(numbers)}
 

@@ -108,10 +108,7 @@ def differing(first: str, second: str) -> tuple[tuple[int, int], tuple[int, int]
     one, other = [*_WORD.finditer(first)], [*_WORD.finditer(second)]
     least = min(len(one), len(other))
     head = next((place for place in range(least) if one[place][0] != other[place][0]), least)
-    tail = next(
-        (place for place in range(least - head) if one[-1 - place][0] != other[-1 - place][0]),
-        least - head,
-    )
+    tail = next((place for place in range(least - head) if one[-1 - place][0] != other[-1 - place][0]), least - head)
     return _span(first, one, head, tail), _span(second, other, head, tail)
 
 

@@ -32,6 +32,11 @@ def find(name: str) -> Family:
     return family
 
 
+def every() -> dict[str, Family]:
+    """Return the declarations of all families by name, also of those that `find` refuses: they don't hinder others."""
+    return {name: registry.find("models", name).FAMILY for name in names()}
+
+
 def of_model(name: str) -> Family | None:
     """Return the family of a model by its canonical name; None if that family is not installed."""
     family = name.partition(":")[0]
@@ -44,7 +49,7 @@ def able(query: Query) -> list[str]:
     >>> able("parse")
     ['onlstm', 'rnng']
     """
-    return [name for name in names() if query in find(name).can]
+    return [name for name, family in every().items() if query in family.can]
 
 
 def refuse_unable(model: Described, queries: Iterable[Query]) -> None:
@@ -86,4 +91,4 @@ def bundled() -> dict[str, tuple[str, str]]:
     >>> bundled()["toy"]
     ('toy', '')
     """
-    return {name: (family, path) for family in names() for name, path in find(family).bundled.items()}
+    return {name: (family, path) for family, found in every().items() for name, path in found.bundled.items()}

@@ -67,7 +67,7 @@ def _family(path: Path) -> str:
 
 
 def _of_file(path: Path) -> str:
-    endings = {ending: family for family in families.names() for ending in families.find(family).endings}
+    endings = {ending: family for family, found in families.every().items() for ending in found.endings}
     if family := next((family for ending, family in endings.items() if path.name.endswith(ending)), ""):
         return family
     cure = "If it is one, write FAMILY:FILE; `syntagm models` lists the families."

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from syntagm.check.spelling import apart, foreign
 from syntagm.reading_times.regressions import independent, least_squares, normal
-from syntagm.reading_times.tables import keys
+from syntagm.reading_times.tables import LARGEST, keys
 
 Numbers = NDArray[np.float64]
 # A partial effect of a word counts if it is more than 0 with p < .001.
@@ -166,13 +166,9 @@ def _units(frame: pl.DataFrame) -> list[Alarm]:
         return [Alarm("units", message, cure, len(times))]
     time = pl.col("time")
     small = f"times below 15 ms beside a median of {median:.0f} ms: several units?"
+    exclude = "Correct those rows, or exclude them: [exclude] times."
     kinds = (
-        (
-            (time > 0) & (time < 15),
-            max(2, 0.002 * len(times)),
-            small,
-            "Correct those rows, or exclude them: [exclude] times.",
-        ),
+        ((time > 0) & (time < 15), max(2, 0.002 * len(times)), small, exclude),
         (time <= 0, 0, "times of 0 or less", "Are they missing values? Exclude them."),
         (time > DAY, 0, "times of more than a day", "Are they missing values? Make them NA."),
     )
@@ -191,23 +187,10 @@ def _doubled(frame: pl.DataFrame) -> list[Alarm]:
     if "participant" not in by and "time" not in frame.columns:
         return []
     present = frame.filter(pl.all_horizontal(pl.col(name).is_not_null() for name in by))
-    regions = pl.col("region").n_unique() if "region" in frame.columns else pl.lit(1)
-    counts = present.group_by(by, maintain_order=True).agg(
-        pl.len().alias("rows"), pl.col("line").last(), regions=regions
-    )
+    counts = present.group_by(by, maintain_order=True).agg(pl.len().alias("rows"), pl.col("line").last())
     twice = counts.filter(pl.col("rows") > 1)
-    if not twice.height:
+    if not twice.height or _two_regions(frame):
         return []
-    if counts.filter(pl.col("regions") > 1).height:
-        return [
-            _of_words(
-                "two_regions",
-                "in two regions",
-                "Give each word to one region, or the regions different texts.",
-                twice,
-                by,
-            )
-        ]
     cure = "Delete doubled rows, or name the columns that tell them apart: --columns text=A+B participant=C."
     return [_of_words("doubled", "twice", cure, twice, by)]
 
@@ -221,22 +204,21 @@ def _of_words(code: str, what: str, cure: str, words: pl.DataFrame, by: Sequence
 def _identical(frame: pl.DataFrame) -> list[Alarm]:
     """Find repeated rows of tables without positions: all rows, or all those of a participant, a text or a sentence.
 
-    Single rows recur by chance, as of a word that is read twice in one time; not each row as often as twice or three times.
+    Single rows recur by chance, as of a word that is read twice in one time; not every row.
     """
     if "time" not in frame.columns or not {"word", "length", "bits"} & {*frame.columns}:
         return []
     known = frame.filter(pl.col("time").is_not_null())
     # Numbers of rows tell copies apart.
     same = [name for name in known.columns if name == "time" or known[name].n_unique() < known.height]
-    copies, times = pl.len().over(same), pl.col("time").n_unique()
-    known = known.with_columns(twice=copies % 2 == 0, thrice=copies % 3 == 0, table=pl.lit(""))
+    known = known.with_columns(copies=pl.len().over(same), table=pl.lit(""))
     within = keys(known, "table", "language", "participant", "suite", "text", "sentence", "item", "condition")
     for count in range(1, len(within) + 1):
         by = within[:count]
         parts = known.group_by(by, maintain_order=True).agg(
-            pl.len().alias("rows"), pl.col("line").last(), copied=pl.col("twice").all() | pl.col("thrice").all(), times=times
-        )  # fmt: skip
-        copied = parts.filter(pl.col("copied") & (pl.col("times") >= _TIMES))
+            pl.len().alias("rows"), pl.col("line").last(), pl.col("copies").min(), pl.col("time").n_unique()
+        )
+        copied = parts.filter((pl.col("copies") > 1) & (pl.col("time") >= _TIMES))
         if copied.height:
             rows, row = int(copied["rows"].sum()), copied.row(0, named=True)
             where = ", ".join(f"{name} {_short(row[name])}" for name in by[1:])
@@ -252,7 +234,7 @@ def _two_regions(frame: pl.DataFrame) -> list[Alarm]:
         return []
     both = frame.group_by(by, maintain_order=True).agg(pl.col("line").last(), regions=pl.col("region").n_unique())
     both = both.filter(pl.col("regions") > 1)
-    if not both.height or _doubled(frame):
+    if not both.height:
         return []
     cure = "Give each word to one region, or name the columns that tell texts apart: --columns text=A+B."
     return [_of_words("two_regions", "in two regions", cure, both, by)]
@@ -383,6 +365,12 @@ def _columns(frame: pl.DataFrame) -> list[Alarm]:
         if len(bits) and (np.median(bits) > 60 or bits.max() > HIGHEST):
             message = f"a median surprisal of {np.median(bits):.0f} bits, and at most {bits.max():.3g}"
             found.append(Alarm("columns", message, "Name the column: --columns bits=COLUMN.", len(bits)))
+    for name in keys(frame, "length", "frequency"):
+        large = frame.filter(pl.col(name).is_finite() & (pl.col(name).abs() > LARGEST))
+        if large.height:
+            message = f"{large.height:,} numbers beyond {LARGEST:g} in the {name}, such as {large[name][0]:g}"
+            cure = "Are they missing values? Make them NA."
+            found.append(Alarm("columns", message, cure, large.height, large["line"][0]))
     if found:
         return found
     lengths: pl.Series | None = None

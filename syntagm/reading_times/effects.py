@@ -23,7 +23,7 @@ from syntagm.reading_times.observations import Observations
 from syntagm.reading_times.slopes import Number, Slopes, fit
 from syntagm.reading_times.tables import MISSING, Readings, keys, refuse_absurd
 from syntagm.stats.cluster_intervals import spread_of_clusters
-from syntagm.stats.interval import Spread, critical
+from syntagm.stats.interval import critical
 
 Numbers = NDArray[np.float64]
 COLUMNS = (
@@ -108,9 +108,8 @@ def slopes(
         InputError: the columns determine each other.
     """
     if any(len(term) > 1 or term[0].function for term in rows.added[label]):
-        raise UsageError(
-            "--add", label, "columns", "Put logarithms and interactions into the baseline, or into columns."
-        )
+        cure = "Put logarithms and interactions into the baseline, or into columns."
+        raise UsageError("--add", label, "columns", cure)
     found = fit(label, rows, clusters, "mixed" if random else "ols", random)
     if found.places[0].back:
         raise UsageError("--add", f"{rows.added[label][0][0]} first", "the surprisal of the word itself first")
@@ -343,12 +342,9 @@ def of_people(
         }
         spread = spread_of_clusters(influences, clusters) if clusters else None
         suite, region, *item = map(str, key)
-        found[suite, region, item[0] if item else ""] = _number(means[0] - means[1], spread)
+        own = (spread.variance, spread.freedom) if spread else ()
+        found[suite, region, item[0] if item else ""] = Number(means[0] - means[1], *own)
     return found
-
-
-def _number(value: float, spread: Spread | None) -> Number:
-    return Number(value) if spread is None else Number(value, spread.variance, spread.freedom)
 
 
 def effects(
@@ -375,7 +371,7 @@ def effects(
     both = sides[0].join(sides[1], on=["suite", "item", "region"], suffix="_low", maintain_order="left")
     if not both.height:
         raise InputError(f"contrast {contrast}", "no item with both conditions in one region", "items with both")
-    both = both.with_columns((pl.col(name) - pl.col(f"{name}_low")).alias(name) for name in columns)
+    both = both.with_columns(pl.col(name) - pl.col(f"{name}_low") for name in columns)
     rows = []
     by = ["suite", "region", *(["item"] if by_item else [])]
     for key, part in both.group_by(by, maintain_order=True):

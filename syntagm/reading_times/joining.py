@@ -174,10 +174,7 @@ def join(times: Readings, scores: Readings, rules: Rules) -> Joined:
         matched &= found_here
         taken = keyed.select("bits", *extra)
         columns = [
-            pl.Series(
-                f"{name}{names[str(model)]}",
-                [None if at is None else values[at] for at in places],
-            )
+            pl.Series(f"{name}{names[str(model)]}", [None if at is None else values[at] for at in places])
             for name in taken.columns
             for values in [taken[name].to_list()]
         ]

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isnan, nan, sqrt
 from re import fullmatch
-from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -64,13 +63,6 @@ class Place:
         return f"{self.predictor} of {word}"
 
 
-class Uncertainty(Protocol):
-    """How far slopes are known."""
-
-    def of(self, weights: Numbers) -> tuple[float, float] | None:
-        """Return the variance of a weighted sum of the slopes and its degrees of freedom; None if they aren't known."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Clustered:
     """The uncertainty of slopes by least squares.
@@ -84,7 +76,7 @@ class Clustered:
     clusters: Mapping[str, NDArray[np.int64]]
 
     def of(self, weights: Numbers) -> tuple[float, float] | None:
-        """Return the variance with cluster-robust errors; None if there is only one unit."""
+        """Return the variance of a weighted sum of the slopes, cluster-robust, and its degrees of freedom; None with one unit."""
         spread = spread_of_clusters(self.influences @ weights, self.clusters)
         return None if spread is None else (spread.variance, spread.freedom)
 
@@ -102,7 +94,7 @@ class Modelled:
     places: tuple[int, ...]
 
     def of(self, weights: Numbers) -> tuple[float, float]:
-        """Return the variance with Satterthwaite's degrees of freedom; 0 and infinite ones for a sum without slopes."""
+        """Return the variance of a weighted sum of the slopes, and Satterthwaite's degrees of freedom; infinite for no slope."""
         contrast = np.zeros((1, len(self.covariance.values)))
         contrast[0, list(self.places)] = weights
         variance = float((contrast @ self.covariance.values @ contrast.T).item())
@@ -127,7 +119,7 @@ class Slopes:
     model: str
     places: tuple[Place, ...]
     values: Numbers
-    uncertainty: Uncertainty | None
+    uncertainty: Clustered | Modelled | None
     n: int
     method: str = ""
     unit: str = "ms"
@@ -214,9 +206,8 @@ def fit(
         InputError: the columns determine each other, or the rows don't admit the model.
     """
     if model == "smooth":
-        raise UsageError(
-            "slopes", "effects of --model smooth, which are curves", "another --model", "See the view shape."
-        )
+        found = "effects of --model smooth, which are curves"
+        raise UsageError("slopes", found, "another --model", "See the view shape.")
     added = rows.added[label]
     columns = rows.columns((*rows.baseline, *added))
     if any(rows.frame[variable.column].dtype == pl.String for term in added for variable in term):

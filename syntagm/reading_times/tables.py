@@ -355,7 +355,7 @@ def refuse_absurd(frame: pl.DataFrame, names: Iterable[str], lines: pl.Series, p
     """
     for name in (name for name in names if frame[name].dtype.is_float()):
         column = frame[name]
-        if (wrong := (~column.is_finite() | (column.abs() > LARGEST)).fill_null(False)).any():
+        if (wrong := (~column.is_between(-LARGEST, LARGEST)).fill_null(False)).any():
             row = int(wrong.arg_max() or 0)
             found = f"{'an infinite number' if column.is_infinite()[row] else f'the number {column[row]:g}'} in column {name}"
             cure = f"A placeholder, or the logarithm of 0? Count it as missing (NA; in a fit, --missing {name}={column[row]:g})"

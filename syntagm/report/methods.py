@@ -77,7 +77,8 @@ def keys(runs: Sequence[Run]) -> list[str]:
         if run.task is not People:
             cited += [*references.of_model(run), *references.of_scoring(run)]
     effects = _EFFECTS if any(map(_predicted, runs)) else ()
-    return list(dict.fromkeys([*cited, *_INTERVALS, *effects, *_COMPARISON[: _tests(runs)]]))
+    intervals = _INTERVALS if runs else ()
+    return list(dict.fromkeys([*cited, *intervals, *effects, *_COMPARISON[: _tests(runs)]]))
 
 
 def list_unknown_sources(runs: Sequence[Run]) -> list[str]:

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 
-from syntagm import bibliography, registry
+from syntagm import bibliography
 from syntagm.display import shown
+from syntagm.errors import UsageError
 from syntagm.models import families
 from syntagm.models.family import SURPRISAL, Scoring
 from syntagm.runs.judging import settings
@@ -21,8 +23,11 @@ GAPS = "newman-etal-2021-refining"
 @cache
 def entries() -> dict[str, str]:
     """Return the entries of the bibliography and those that families of other packages bring, by key."""
-    brought = [families.find(name).brought for name in registry.added("models")]
-    return {key: entry for found in (*brought, bibliography.entries()) for key, entry in found.items()}
+    found: dict[str, str] = {}
+    for family in families.every().values():
+        with suppress(UsageError):  # `families.find` refuses the family where it is used
+            found |= family.brought
+    return found | bibliography.entries()
 
 
 def find_mentioned(text: str) -> tuple[list[str], list[str]]:

@@ -155,12 +155,7 @@ class Computer:
     """
 
     def __init__(
-        self,
-        work: Work,
-        name: str,
-        files: SuiteFiles,
-        expected: Mapping[str, str],
-        permissions: Permissions = NONE,
+        self, work: Work, name: str, files: SuiteFiles, expected: Mapping[str, str], permissions: Permissions = NONE
     ) -> None:
         self.name, self.work, self.answered, self.pace = name, work, Tally(), Pace()
         self._suites, self._permissions = _Suites(work, files), permissions

@@ -56,8 +56,8 @@ def ties_of(runs: Sequence[Run], measure: str = "", suite: str = "") -> str:
         if suite in ("", name)
         for prediction in run.suite(name).predictions_for(measure)
     } or {0.0}
-    counted = " or as ".join(TIES[value] for value in sorted(values, reverse=True))
-    return f"{counted}, as the convention says" if len(values) > 1 else counted
+    said = " or as ".join(TIES[value] for value in sorted(values, reverse=True))
+    return f"{said}, as the convention says" if len(values) > 1 else said
 
 
 def tie_value(convention: str) -> float:

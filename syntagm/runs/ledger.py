@@ -457,11 +457,7 @@ def _pairs(recorded: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[dict
 
 
 def _verified(
-    folder: Path,
-    names: Iterable[str],
-    tables: Iterable[str],
-    entries: Mapping[str, dict[str, Any]],
-    progress: Progress,
+    folder: Path, names: Iterable[str], tables: Iterable[str], entries: Mapping[str, dict[str, Any]], progress: Progress
 ) -> set[str]:
     """Return the names of the units that are finished and undamaged. Damaged files are renamed."""
     endings = set(tables)

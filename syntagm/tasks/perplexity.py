@@ -150,10 +150,7 @@ def perplexity(
 
 
 def perplexities(
-    models: Sequence[LanguageModel],
-    texts: Iterable[str],
-    ends: bool = True,
-    done: Callable[[int], None] | None = None,
+    models: Sequence[LanguageModel], texts: Iterable[str], ends: bool = True, done: Callable[[int], None] | None = None
 ) -> list[Perplexity]:
     """Compute the perplexities of models on the same texts, also over the words that all of them know.
 

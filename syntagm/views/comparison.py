@@ -427,14 +427,13 @@ def labelled(comparisons: Sequence[Comparison], overall: Comparison) -> list[tup
 def limits(compared: Sequence[tuple[PairOfRuns, str, Comparison]]) -> tuple[str, ...]:
     """Return the remarks on differences as sentences. Arguments: what is compared, and on which suites."""
     pairs = {(pair.a, pair.b): pair for pair, *_ in compared}
-    words, several = SharedWords(), len(pairs) > 1
-    named = {key: ", ".join(key) if several else "" for key in pairs}
+    words, models = SharedWords(), {key: ", ".join(key) if len(pairs) > 1 else "" for key in pairs}
     return (
         *remarks(
-            (f"{name} ({models})" if (models := named[pair.a, pair.b]) else name, comparison.difference.remarks)
+            (f"{name} ({own})" if (own := models[pair.a, pair.b]) else name, comparison.difference.remarks)
             for pair, name, comparison in compared
         ),
-        *remark([each for key, pair in pairs.items() for each in words.of_pairs(pair.first, pair.pairs, named[key])]),
+        *remark([each for key, pair in pairs.items() for each in words.of_pairs(pair.first, pair.pairs, models[key])]),
     )
 
 

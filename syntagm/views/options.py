@@ -126,9 +126,6 @@ def with_convention(made: Any, judged: Sequence[Run]) -> Any:
 
 def with_note(made: Any, note: str) -> Any:
     """Return a table with a note more, or a figure with a sentence more below its title; unchanged if the note is empty."""
-    match made:
-        case Table():
-            return replace(made, notes=(*made.notes, *([note] if note else [])))
-        case Figure():
-            return captioned(made, note)
-    return made
+    if isinstance(made, Table) and note:
+        return replace(made, notes=(*made.notes, note))
+    return captioned(made, note) if isinstance(made, Figure) else made

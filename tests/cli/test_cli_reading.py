@@ -119,6 +119,10 @@ BROKEN: dict[str, tuple[str, int, str]] = {
     "lengths of other words": (
         "\n".join([HEADER + ",length", *(f"{line},{20 + at}" for at, line in enumerate(LINES))]), 1, "[columns]",
     ),
+    "an absurd frequency": (
+        "\n".join([HEADER + ",frequency", *(f"{line},{'-2e40' if at == 3 else 4 + at % 3}" for at, line in enumerate(LINES))]),
+        1, "[columns]: 1 numbers beyond 1e+15 in the frequency, such as -2e+40 (first in line 5)",
+    ),
     "NUL": (HEADER + "\n1,A,1,a\0b,300\n", 2, "NUL"),
     "open quotation mark": (HEADER + '\n1,A,1,"The,300\n', 2, "can't be read"),
     "odd truth value": ("\n".join([HEADER + ",correct", *(f"{line},maybe" for line in LINES)]), 2, "TRUE or FALSE"),
@@ -513,8 +517,21 @@ def test_repeated_rows_ring_without_positions(tmp_path: Path, capsys: pytest.Cap
     for name in ("", "index"):
         assert main(["reading", "check", str(table(tmp_path / "times.csv", numbered, f"{name},{header}"))]) == 1
         assert "[doubled]" in capsys.readouterr().out
+    fifths = table(tmp_path / "times.csv", 5 * lines, header)
+    assert main(["reading", "check", str(fifths)]) == 1
+    assert f"[doubled]: {5 * len(lines)} rows that recur" in capsys.readouterr().out
     for sound in (lines, [*lines, lines[0], *lines[-2:]]):
         assert main(["reading", "check", str(table(tmp_path / "times.csv", sound, header))]) == 0
+
+
+def test_a_fit_cites_no_intervals_of_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["reading", "fit", str(simulated(tmp_path / "table.csv", 200)), *FIT, "--folds", "contiguous:2"]
+    assert main([*line, "-o", str(tmp_path / "gains.csv")]) == 0
+    capsys.readouterr()
+    assert main(["cite", str(tmp_path / "gains.csv")]) == 0
+    shown = capsys.readouterr().out
+    assert "@inproceedings{goodkind-bicknell-2018-predictive" in shown
+    assert "wilson-1927" not in shown
 
 
 def test_a_fit_says_that_rows_are_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

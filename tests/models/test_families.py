@@ -4,6 +4,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import torch
 from masked_for_tests import masked, word_pieces
 from safetensors.torch import save_file
 
+from syntagm import registry
 from syntagm.cli import main
 from syntagm.errors import ModelError, SyntagmError, UsageError
 from syntagm.materials.suite_files import read_suites
@@ -86,6 +88,19 @@ def test_a_family_brings_the_entries_of_all_that_it_cites(cites: dict[str, Any])
 def test_entries_that_can_not_be_read_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"model family mole, bibliography: .*; expected a BibTeX entry with a key"):
         Family("mole", "It digs.", "mole", references=("mole-1999-dark",), bibliography=text).refuse_unknown_works()
+
+
+@pytest.mark.parametrize("text", ["", "Works: none"])
+def test_a_family_that_is_refused_hinders_no_other(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mole = Family("mole", "It digs.", "mole", references=("mole-1999-dark",), bibliography=text, bundled={"moley": "x"})
+    find = registry.find
+    monkeypatch.setattr(registry, "_added", lambda _: {"mole": ()})
+    monkeypatch.setattr(registry, "find", lambda *at: SimpleNamespace(FAMILY=mole) if at[1] == "mole" else find(*at))
+    with pytest.raises(UsageError, match="model family mole"):
+        names.parse("mole:")
+    assert families.bundled.__wrapped__()["toy"] == ("toy", "")
+    assert "mole-1999-dark" not in references.entries.__wrapped__()
+    assert names.parse("some/folder").family == "causal"
 
 
 @EVERY

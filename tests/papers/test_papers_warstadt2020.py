@@ -351,7 +351,7 @@ def test_files_that_are_something_else_are_refused(tmp_path: Path) -> None:
         ('{"UID":"a","ngram":0.5,"lstm":0.5,"txl":0.5,"gpt2":0.12345}', "a share of 1000 pairs"),
         ("[", "line 1, column 2: not valid JSON"),
         ('{"UID":"a","ngram":0.5,"lstm":0.5,"txl":0.5,"gpt2":0.1}\n' * 2, "a twice"),
-        ('{"UID":"a","ngram":0.5,"lstm":0.5,"txl":0.5,"gpt2":NaN}', "column 52: NaN"),
+        ('{"UID":"a","ngram":0.5,"lstm":0.5,"txl":0.5,"gpt2":NaN}', "line 1: NaN"),
         ('{"UID":"wh_island","ngram":0.5,"lstm":0.5,"txl":0.5,"gpt2":0.1}', "and 65 more paradigms; expected all 67"),
     ):
         (tmp_path / "models_summary.jsonl").write_text(line + "\n")

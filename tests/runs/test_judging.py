@@ -14,7 +14,7 @@ from toy_runs import agreement, pairs
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.cli.reproduce import with_conventions
-from syntagm.errors import UsageError
+from syntagm.errors import RunError, UsageError
 from syntagm.report import methods, shell
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.report.site.addresses import Filed
@@ -83,6 +83,8 @@ def test_a_tie_may_be_half_a_hit() -> None:
     other = evaluate(sg.load_model("random"), [pairs("one", *TEXTS)], convention=HALF)
     row, _ = sg.table("comparison", [run_of(HALF), other]).rows
     assert row[10] == other.results()["value"].mean() - 0.625
+    with pytest.raises(RunError, match=r"values of one kind in all runs\. .*--convention judges all by one"):
+        sg.table("comparison", [run_of(HALF), by_bits])
     with pytest.raises(UsageError, match="one treatment of ties"):
         run_of("bits+ties_as_hits+ties_as_half")
 

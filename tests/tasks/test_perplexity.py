@@ -4,12 +4,14 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from syntagm.answers import Surprisals
 from syntagm.cli import main
+from syntagm.cli.perplexity import _unlike
 from syntagm.errors import InputError, UsageError
 from syntagm.models.contract import LanguageModel
 from syntagm.models.names import load
@@ -93,6 +95,17 @@ def test_the_command_compares_models_over_what_all_know(tmp_path: Path, capsys: 
     assert "warning" not in shown.err
     assert shown.out.count("... of shared words") == 2
     assert main([*words, "--model", "toy"]) == 2
+
+
+def test_words_without_bits_are_said_beside_unknown_ones() -> None:
+    """Both models know all 12 words; the one without a start symbol has no bits for the first words of 3 texts."""
+    results = [
+        (SimpleNamespace(name=name), Perplexity(texts=3, words=12, undefined=undefined, shared=9))
+        for name, undefined in (("none", 3), ("start", 0))
+    ]
+    said = _unlike(results)  # type: ignore[arg-type]
+    assert "unknown words: none 0.0% (and 3 words without bits), start 0.0%. " in said
+    assert "over the 9 words" in said
 
 
 def test_unknown_words_are_left_out_with_their_bits_only() -> None:

@@ -36,9 +36,8 @@ def fit(options: argparse.Namespace) -> int:
     request = _request(options, source)
     if options.slopes:
         if request.model == "smooth":
-            raise UsageError(
-                "--slopes", "--model smooth, whose effects are curves", "another --model, or --figure shape=STEM"
-            )
+            expected = "another --model, or --figure shape=STEM"
+            raise UsageError("--slopes", "--model smooth, whose effects are curves", expected)
         _files.spare_csv(options.slopes, [*([request.by] if request.by else []), *slopes.COLUMNS], options.force)
     excluded, of_exclusions = _excluded(options, source, request)
     outcome = fitting.fit(source, request, excluded)
@@ -54,11 +53,8 @@ def fit(options: argparse.Namespace) -> int:
         frame = outcome.slope_frame()
         atomic.write(options.slopes, "".join(csv.lines(frame.columns, frame.iter_rows())).encode())
         print(f"slopes: {options.slopes}")
-    tests = (
-        [test for label, rows in outcome.observations.items() for test in fitting.linearity(label, rows)]
-        if request.model == "smooth"
-        else []
-    )
+    smooth = outcome.observations.items() if request.model == "smooth" else ()
+    tests = [test for label, rows in smooth for test in fitting.linearity(label, rows)]
     for test in tests:
         print(
             f"{test.model}, {test.column}: linearity F({test.first}, {test.second}) = {test.f:.2f}, p = {test.p:.3g}; "
@@ -81,11 +77,8 @@ def fit(options: argparse.Namespace) -> int:
 def _figure(text: str) -> tuple[str, Path]:
     name, _, stem = text.partition("=")
     if name not in FIGURES or not stem:
-        raise UsageError(
-            f"--figure {text}",
-            "no figure of this name, or no STEM",
-            f"NAME=STEM, with NAME one of {', '.join(FIGURES)}",
-        )
+        expected = f"NAME=STEM, with NAME one of {', '.join(FIGURES)}"
+        raise UsageError(f"--figure {text}", "no figure of this name, or no STEM", expected)
     return name, _files.stem(stem)
 
 
@@ -129,12 +122,9 @@ def effects(options: argparse.Namespace) -> int:
     for one in slopes:
         model = one.model if one.model in models else models[0]
         if one.model not in models and len(models) > 1:
-            raise UsageError(
-                "--words",
-                f"surprisals of {', '.join(map(str, models[:4]))}",
-                f"those of {one.model}",
-                "Name the model as there: --add NAME=COLUMN.",
-            )
+            found = f"surprisals of {', '.join(map(str, models[:4]))}"
+            cure = "Name the model as there: --add NAME=COLUMN."
+            raise UsageError("--words", found, f"those of {one.model}", cure)
         amounts = effects.region_amounts(words, model, one, unit)
         items = None
         # Rows of items are about the same items anyway.
@@ -182,11 +172,8 @@ def _times_of_people(options: argparse.Namespace, contrast: "Contrast", inputs: 
     times = tables.interpret(source, roles.read(options.people_columns, source.names, str(options.people)))
     inputs[options.people] = source.digest
     if not effects.compared(times, contrast, options.by_item).height:
-        raise InputError(
-            str(options.people),
-            f"no times under both conditions of {contrast}",
-            "conditions and regions named as in --words",
-        )
+        found = f"no times under both conditions of {contrast}"
+        raise InputError(str(options.people), found, "conditions and regions named as in --words")
     return times
 
 
@@ -198,11 +185,8 @@ def _slopes(options: argparse.Namespace, inputs: dict[Path, str]) -> "tuple[list
     from syntagm.reading_times import effects, fitting, slopes, tables
 
     if bool(options.file) == bool(options.ms_per_bit):
-        raise UsageError(
-            "reading effects",
-            "both TABLE and --ms-per-bit" if options.file else "neither TABLE nor --ms-per-bit",
-            "one of the two",
-        )
+        given = "both TABLE and --ms-per-bit" if options.file else "neither TABLE nor --ms-per-bit"
+        raise UsageError("reading effects", given, "one of the two")
     if options.ms_per_bit:
         try:
             values = [float(part) for part in options.ms_per_bit.split(",")]
@@ -212,11 +196,8 @@ def _slopes(options: argparse.Namespace, inputs: dict[Path, str]) -> "tuple[list
             raise UsageError("--ms-per-bit", repr(options.ms_per_bit), "numbers up to 1e15, separated by commas")
         return [slopes.given(values)], ["slopes are given, without uncertainty"]
     if bool(options.random) != (options.model == "mixed"):
-        raise UsageError(
-            f"--model {options.model}",
-            "random terms" if options.random else "no random terms",
-            "--random with --model mixed, and only there",
-        )
+        given = "random terms" if options.random else "no random terms"
+        raise UsageError(f"--model {options.model}", given, "--random with --model mixed, and only there")
     if not options.response or not options.add:
         raise UsageError("reading effects TABLE", "no --response or no --add", "both")
     source = tables.open_table(options.file, options.decimal)

@@ -45,8 +45,8 @@ def _methods(analyses: Sequence[Analysis]) -> list[str]:
 def draw_figure(analyses: Sequence[Analysis]) -> Figure:
     """Draw a panel for each analysis, with a curve for each model; errors as for `make_table`."""
     made = make_table(analyses)
-    subtitle = ["effects on the time of word 0; -1 is the next word", "bar: 95% interval"]
-    subtitle = [*subtitle[:1], *(line for line in _methods(analyses) if _EARLIER in line), *subtitle[1:]]
+    earlier = (line for line in _methods(analyses) if _EARLIER in line)
+    subtitle = ["effects on the time of word 0; -1 is the next word", *earlier, "bar: 95% interval"]
     table = pl.DataFrame([row[:-1] for row in made.rows], schema=SCHEMA, orient="row")
     table = table.with_columns(pl.col("low", "high").fill_null(float("nan")))
     units = " or ".join(dict.fromkeys(str(row[-1]) for row in made.rows))

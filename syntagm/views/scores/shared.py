@@ -45,7 +45,8 @@ def shared_kind(runs: Sequence[Run], measure: str) -> Kind:
     }
     if len(kinds) > 1:
         found = ", ".join(f"{kind.described} in {run.place}" for kind, run in kinds.items())
-        raise RunError(f"measure {measure}", found, "values of one kind in all runs")
+        cure = "If their conventions differ, --convention judges all by one."
+        raise RunError(f"measure {measure}", found, "values of one kind in all runs", cure)
     return next(iter(kinds))
 
 
