@@ -294,7 +294,17 @@ class Misuses:
     def _methods(self) -> Iterator[Call]:
         run, formula = self.run, sg.parse_formula("(1;%a%) < (1;%b%)")
         for each in (run, self.saved):
-            for name in ("suite", "sentences", "scored", "tokens", "distributions", "regions", "reading", "answers"):
+            for name in (
+                "suite",
+                "sentences",
+                "scored",
+                "tokens",
+                "distributions",
+                "regions",
+                "reading",
+                "answers",
+                "in_vocabulary",
+            ):
                 parameter = "name" if name == "suite" else "suite"
                 yield Call(f"Run.{name}", getattr(each, name), {parameter: "first"})
             yield Call("Run.results", each.results, {"suite": "first"})

@@ -87,11 +87,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _of_runs(runs: "list[Run]", chosen: Mapping[str, str]) -> "tuple[Table, Figure, int]":
     """Plan from pilot runs; the options are those of the view."""
-    from syntagm.views.options import call, with_convention
+    from syntagm.views import coverage
+    from syntagm.views.options import call, with_convention, with_note
     from syntagm.views.power import chart, numbers, table
 
     plan = call(numbers.of_runs, runs, chosen, "power")
-    made, curves = (with_convention(each, runs) for each in (table.table(plan), chart.draw(plan)))
+    note = coverage.describe(runs)
+    made, curves = (with_convention(with_note(each, note), runs) for each in (table.table(plan), chart.draw(plan)))
     return made, curves, _views.exit_code(runs)
 
 

@@ -49,10 +49,26 @@ def _need(condition: object) -> None:
         raise Refused
 
 
+def _without_blanks(text: str, mark: str) -> str:
+    """Leave out the white space around cells that isn't within quotation marks."""
+    kept, at = list[str](), 0
+    while at < len(text):
+        # A cell with quotation marks goes up to the one that isn't doubled; what follows it is up to the delimiter.
+        cell = re.compile(rf'[^\S\r\n{mark}]*(?:"((?:[^"]|"")*)"|())([^\r\n{mark}]*)').match(text, at)
+        assert cell
+        quoted = f'"{cell[1]}"' if cell[1] is not None else ""
+        kept.append(quoted + (cell[3].rstrip() if not quoted or not cell[3].strip() else cell[3]))
+        at = cell.end()
+        kept.append(text[at : at + 1])
+        at += 1
+    return "".join(kept)
+
+
 def _table(text: str, mark: str, blank: bool = False, about: str = "\0") -> list[dict[str, str]]:
     """Read a table; `blank` leaves out rows of empty cells, and `about` those that begin with it."""
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True) if row]
+        content = io.StringIO(_without_blanks(text, mark), newline="")
+        rows = [row for row in csv.reader(content, delimiter=mark, strict=True) if row]
         rows = [row for number, row in enumerate(rows) if not number or not blank or any(cell.strip() for cell in row)]
         rows = [row for row in rows if not row[0].lstrip().startswith(about)]
     except csv.Error:
@@ -122,7 +138,7 @@ def _labelled(rows: list[dict[str, str]], sentence: str, label: str, keys: Seque
 
 
 def _cola(text: str) -> list[Item]:
-    rows = [line.split("\t") for line in re.split(r"\r\n|\r|\n", text) if line]
+    rows = [[cell.strip() for cell in line.split("\t")] for line in re.split(r"\r\n|\r|\n", text) if line.strip(" ")]
     _need(rows and all(len(row) == 4 and row[1].strip() in "01" and row[1].strip() and row[3].strip() for row in rows))
     return [{"sentence": row[3]} for row in rows]
 
@@ -148,7 +164,7 @@ def _alternating(text: str, first: str) -> list[Item]:
 
 
 def _clams(text: str) -> list[Item]:
-    rows = [line.partition("\t") for line in _lines(text)]
+    rows = [[part.strip() for part in line.partition("\t")] for line in _lines(text)]
     _need(rows and len(rows) % 2 == 0)
     _need(all(row[0] == ("True", "False")[place % 2] and row[2].strip() for place, row in enumerate(rows)))
     return [{"good": one[2], "bad": other[2]} for one, other in zip(rows[::2], rows[1::2], strict=True)]
@@ -301,7 +317,8 @@ def _of(read: Callable[[str], list[dict[str, Any]]], good: str, bad: str) -> Cal
 
 
 def _headerless(text: str) -> list[Item]:
-    rows = [line for line in csv.reader(io.StringIO(text, newline=""), delimiter="\t", strict=True) if line]
+    content = io.StringIO(_without_blanks(text, "\t"), newline="")
+    rows = [line for line in csv.reader(content, delimiter="\t", strict=True) if line]
     _need(all(len(row) == 2 and all(cell.strip() for cell in row) for row in rows))
     return [{"good": row[0], "bad": row[1]} for row in rows]
 

@@ -51,7 +51,7 @@ def test_parts_of_characters_are_counted_and_said(tmp_path: Path) -> None:
 def test_a_run_says_that_a_model_hardly_knows_a_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "demo", "--suite", *suites(tmp_path), "-o", str(tmp_path / "run")]) == 0
     noted = capsys.readouterr().err
-    assert "note: causal:demo hardly knows the script of zh: 100% of its tokens unknown or parts of" in noted
+    assert "note: causal:demo hardly knows the script of zh: 100% of its tokens are unknown or parts of" in noted
     assert "script of en" not in noted
 
 
