@@ -179,6 +179,8 @@ def test_a_text_that_is_not_saved_is_not_lost(browser: Any, server: tuple[str, P
     page.fill("input[name=name]", "kept")
     page.click("button[value=preview]")
     page.wait_for_selector("#preview")
+    # The preview is shown before the script of its page has run.
+    page.wait_for_load_state("load")
     # Leaving the page is asked about, and coming back finds the text.
     page.goto(f"{root}/jobs")
     assert events.count("dialog beforeunload") == 1
