@@ -12,8 +12,10 @@ from urllib.parse import unquote
 import polars as pl
 
 Kept = dict[str, str]
-# Not kept: pixels, the state of a training that goes on, locks, answers of the cache, the random key of a study.
-_LEFT_OUT = re.compile(r"(\.(png|pdf|sqlite|sqlite-wal|sqlite-shm|tmp)|(^|/)(lock|key)|(^|/)state(/.*)?)$")
+# Not kept: pixels, the state of a training that goes on, locks, answers of the cache, a study's random key and receipts with it.
+_LEFT_OUT = re.compile(
+    r"(\.(png|pdf|sqlite|sqlite-wal|sqlite-shm|tmp)|(^|/)(lock|key|receipts\.jsonl)|(^|/)state(/.*)?)$"
+)
 _HASHED = re.compile(
     r"(\.safetensors|\.bin|(^|/)(tokenizer|vocab|special_tokens_map)\.json|vocabulary\.txt|corpora/.*)$"
 )
