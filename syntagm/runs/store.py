@@ -297,8 +297,14 @@ class Run:
         Only the column with the answer is decoded.
         """
         names = self._units_about.get(suite, ()) if self.task.surprisals and "parquet" in self.tables else ()
-        known = [self._table(name, "parquet", ["known"])["known"].explode() for name in names]
-        return sum(int(part.sum()) for part in known), sum(len(part) - part.null_count() for part in known)
+
+        def counts() -> pl.DataFrame:
+            known = [self._table(name, "parquet", ["known"])["known"].explode() for name in names]
+            total = sum(len(part) - part.null_count() for part in known)
+            return pl.DataFrame({"known": [sum(int(part.sum()) for part in known)], "tokens": [total]})
+
+        known, tokens = self._kept.table("in vocabulary", suite, counts).row(0)
+        return known, tokens
 
     def scored(self, suite: str) -> pl.DataFrame:
         """Return the sentences of a suite with their surprisals; RunError if the run has none."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import polars as pl
 
@@ -36,6 +37,8 @@ NOTE = (
 SCORED = "In place of an unknown token, a class of words is scored."
 # The models, suites and tokens that a sentence about unknown tokens names.
 _NAMED = 5
+# The unknown tokens of each suite of a run, and how many items compare one. A run that was opened never changes.
+_found: "WeakKeyDictionary[Run, dict[str, tuple[Counter[str], int]]]" = WeakKeyDictionary()
 
 
 def make_table(runs: Sequence[Run]) -> Table:
@@ -111,11 +114,9 @@ def unknown(runs: Sequence[Run], suites: Collection[str] = ()) -> Iterator[Unkno
         shares = {name: 1 - known / total for name, (known, total) in found.items() if known < total}
         if not shares:
             continue
-        words = Counter[str]()
-        for name in shares:
-            words.update(run.tokens(name).filter(~pl.col("known"))["token"].str.strip_chars())
+        of_suites = [_of_suite(run, records[name]) for name in shares]
+        words, compared = sum((own for own, _ in of_suites), Counter[str]()), sum(number for _, number in of_suites)
         tokens, items = sum(total for _, total in found.values()), sum(each.items for each in records.values())
-        compared = sum(_compared(records[name], run.sentences(name)) for name in shares)
         short = f"{model}: {words.total():,} of {tokens:,} tokens unknown ({words.total() / tokens:.1%})"
         short += f", compared in {compared:,} of {counted(items, 'item')}" if compared else ""
         listed = [f"{word} ({count:,})" for word, count in sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))]
@@ -129,6 +130,15 @@ def describe(runs: Sequence[Run]) -> str:
     found = [each.short for each in unknown(runs)]
     more = f"; and {len(found) - _NAMED} more models have some" if len(found) > _NAMED else ""
     return f"{'; '.join(found[:_NAMED])}{more}. {SCORED}" if found else ""
+
+
+def _of_suite(run: Run, record: SuiteRecord) -> tuple[Counter[str], int]:
+    """Return the unknown tokens of a suite with their numbers, and the number of items that compare one."""
+    known = _found.setdefault(run, {})
+    if record.name not in known:
+        words = run.tokens(record.name).filter(~pl.col("known"))["token"].str.strip_chars()
+        known[record.name] = Counter(words), _compared(record, run.sentences(record.name))
+    return known[record.name]
 
 
 def _compared(record: SuiteRecord, sentences: pl.DataFrame) -> int:
