@@ -87,13 +87,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _of_runs(runs: "list[Run]", chosen: Mapping[str, str]) -> "tuple[Table, Figure, int]":
     """Plan from pilot runs; the options are those of the view."""
-    from syntagm.views import coverage
-    from syntagm.views.options import call, with_convention, with_note
+    from syntagm.views.options import call, described
     from syntagm.views.power import chart, numbers, table
 
     plan = call(numbers.of_runs, runs, chosen, "power")
-    note = coverage.describe(runs)
-    made, curves = (with_convention(with_note(each, note), runs) for each in (table.table(plan), chart.draw(plan)))
+    made, curves = (described(each, runs) for each in (table.table(plan), chart.draw(plan)))
     return made, curves, _views.exit_code(runs)
 
 

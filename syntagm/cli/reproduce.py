@@ -122,12 +122,10 @@ def run(options: argparse.Namespace) -> int:
 
 def with_conventions(outputs: "Outputs", runs: "Sequence[Run]") -> "Iterator[tuple[str, Table | Figure]]":
     """Yield tables and figures, each with its name, that say how runs are judged, if not by bits, and what models don't know."""
-    from syntagm.views import coverage
-    from syntagm.views.options import with_convention, with_note
+    from syntagm.views.options import described
 
-    unknown = coverage.describe(runs)
     for name, made in outputs.items() if isinstance(outputs, Mapping) else outputs:
-        yield name, with_convention(with_note(made, unknown), runs)
+        yield name, described(made, runs)
 
 
 def _from_runs(options: argparse.Namespace, paper: Paper) -> int:

@@ -110,6 +110,11 @@ def called(
     return made if any(option.name == "convention" for option in known) else with_convention(made, shown), shown
 
 
+def described(made: Any, runs: Sequence[Run]) -> Any:
+    """Return a table or figure that says which tokens of its runs are unknown, and by which convention they are judged."""
+    return with_convention(with_note(made, coverage.describe(runs)), runs)
+
+
 def with_convention(made: Any, judged: Sequence[Run]) -> Any:
     """Return a table or figure that says by which convention its verdicts and margins are judged, if not by bits.
 
