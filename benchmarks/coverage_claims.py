@@ -22,12 +22,13 @@ from syntagm.io.number import counted
 from syntagm.papers.cited import cited
 from syntagm.papers.hu2020 import claims, multiverse
 from syntagm.papers.hu2020.models import MODELS
-from syntagm.papers.hu2020.multiverse import FALSE, SUITES, Analysis, Claim, View
+from syntagm.papers.hu2020.multiverse import SUITES, Analysis, Claim, View
 from syntagm.papers.hu2020.preparation import SUITES as EXCLUDED
 from syntagm.papers.hu2020.preparation import WORDS
 from syntagm.papers.hu2020.raw import circuit_of
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats.bootstrap import Suites
+from syntagm.stats.verdict import FALSE
 from syntagm.views.classes import ITEM
 
 PAGE = Path(__file__).with_suffix(".md")

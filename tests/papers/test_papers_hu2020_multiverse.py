@@ -17,11 +17,12 @@ from benchmarks import coverage_claims
 from syntagm.cli import main
 from syntagm.papers.hu2020 import completeness, figures, multiverse, published
 from syntagm.papers.hu2020.findings import Findings, judge_claims, table
-from syntagm.papers.hu2020.multiverse import FALSE, HOLDS, OPEN, Analysis, Claim, Contrast, Range, View
+from syntagm.papers.hu2020.multiverse import Analysis, Claim, Contrast, View
 from syntagm.papers.hu2020.preparation import build_study
 from syntagm.papers.hu2020.raw import read
 from syntagm.papers.hu2020.regressions import Fits, Regressions
 from syntagm.papers.hu2020.study import Missing, Study
+from syntagm.stats.verdict import FALSE, HOLDS, OPEN, Range
 from syntagm.views.classes import ITEM
 
 NO_PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}

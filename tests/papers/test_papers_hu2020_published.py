@@ -14,11 +14,11 @@ from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
 from syntagm.papers.hu2020 import figures, multiverse, published, regressions, tables
 from syntagm.papers.hu2020.findings import Findings, counts, table, verdicts
-from syntagm.papers.hu2020.multiverse import HOLDS, OPEN
 from syntagm.papers.hu2020.preparation import build_study
 from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.hu2020.regressions import Fits, Regressions
 from syntagm.papers.hu2020.study import Study
+from syntagm.stats.verdict import HOLDS, OPEN
 from tools import blocks, pages
 
 STARRED = {

@@ -2,18 +2,11 @@
 
 import polars as pl
 
-from syntagm.papers.hu2020.findings import (
-    DIFFERS,
-    FALSE,
-    Check,
-    Checked,
-    Claim,
-    Findings,
-    verdict,
-)
+from syntagm.papers.hu2020.findings import DIFFERS, Check, Checked, Claim, Findings, verdict
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.preparation import SUITES
 from syntagm.papers.hu2020.study import Missing
+from syntagm.stats.verdict import FALSE
 
 
 def suites(findings: Findings) -> Checked:

@@ -9,20 +9,11 @@ import polars as pl
 from syntagm.errors import InputError
 from syntagm.papers.hu2020 import regressions
 from syntagm.papers.hu2020.models import WORD_BY_WORD
-from syntagm.papers.hu2020.multiverse import (
-    FALSE,
-    HOLDS,
-    MODELS,
-    OPEN,
-    Range,
-    Row,
-    Withdrawn,
-    adjusted_together,
-    counting,
-)
+from syntagm.papers.hu2020.multiverse import MODELS, Row, Withdrawn, adjusted_together, counting
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Missing, Study
 from syntagm.stats.association import association
+from syntagm.stats.verdict import FALSE, HOLDS, OPEN, Range
 
 # A correlation this small is called none. A difference of AICs this small is inconclusive (Burnham & Anderson 2002,
 # section 2.6).

@@ -21,9 +21,10 @@ from syntagm.papers.hu2020.study import Missing, Study
 from syntagm.result import Kind
 from syntagm.stats import clustered
 from syntagm.stats.mixed.linear import Fit
+from syntagm.stats.verdict import FALSE, HOLDS
 from syntagm.views.classes import UNITS, by_circuit
 
-HOLDS, FALSE, DIFFERS, UNKNOWN = "holds", "does not hold", "differs", "not computed"
+DIFFERS, UNKNOWN = "differs", "not computed"
 # Checked: printed, computed, verdict. Claim: the claim and the same three.
 Checked = tuple[str, str, str]
 Claim = tuple[str, str, str, str]
