@@ -135,7 +135,8 @@ def _remarks(run: "Run") -> "Iterator[str]":
     for reason, count in run.undefined.items():
         yield f"warning: {count:,} undefined: {reason}"
     if len(kept.cuts(run)) > 1:
-        yield "note: cut-offs use only rows whose forms are single tokens; results.csv has the numbers"
+        only = "cut-offs use only rows whose forms are single tokens; " if kept.several_tokens(run) else ""
+        yield f"note: {only}results.csv has the numbers at cut-offs"
     if run.record["options"]["eligible"] == "all" and run.record["model"]["policies"].get("masks") == "several":
         yield (
             "warning: words of several tokens were scored with a different number of masks (masks=several), so model_weight and "

@@ -34,6 +34,8 @@ _SHAPES = {
     **{"&": "conjunction of comparisons", "|": "disjunction of comparisons"},
 }
 _EFFECTS = ("hall-1992-removal",)
+# Which word of an item a gap is, by `--blank`.
+_BLANKS = {"differing": "differ in one word", "shared": "share a word of the list"}
 _INTERVALS = ("wilson-1927-probable", "korn-graubard-1998-confidence")
 
 
@@ -300,9 +302,9 @@ def _gaps(run: Run) -> str:
     words = options["words"]
     named = f"{code(words['name'])} ({words['hash'][:8]}; eligible: {options['eligible']})"
     return (
-        f"Where the two sentences of an item differ in one word, {code(run.model)} scored every form of the list {named} "
-        "in its place. TSE is the proportion of items whose grammatical word is the likelier one; equal weight is the proportion "
-        "of the rows of the list whose fitting form is the likelier one, model weight is the proportion of the "
+        f"Where the two sentences of an item {_BLANKS[options['blank']]}, {code(run.model)} scored every form of the list "
+        f"{named} in its place. TSE is the proportion of items whose grammatical word is the likelier one; equal weight is the "
+        "proportion of the rows of the list whose fitting form is the likelier one, model weight is the proportion of the "
         f"probability of all forms that goes to fitting ones; both are averaged over distinct contexts{cut}"
         f"{_cite([references.GAPS])}."
     )

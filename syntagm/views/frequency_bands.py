@@ -60,19 +60,21 @@ def differences(runs: Iterable[tuple[str, Run]]) -> list[str]:
     >>> differences([])
     []
     """
-    lists, suites = {}, {}
+    lists, suites, eligible = {}, {}, {}
     for name, run in runs:
         words = run.record["options"]["words"]
         lists[name] = f"{words['name']} ({words['hash'][:8]})"
+        eligible[name] = run.record["options"]["eligible"]
         suites[name] = frozenset((suite.name, suite.hash) for suite in run.suites)
     reasons = []
     if len(set(suites.values())) > 1:
         shared = len(frozenset.intersection(*suites.values()))
         counts = ", ".join(f"{name} {len(members)}" for name, members in suites.items())
         reasons.append(f"the runs have different suites ({counts}; {shared} in common), so that their contexts differ")
-    if len(set(lists.values())) > 1:
-        names = ", ".join(f"{name} {words}" for name, words in lists.items())
-        reasons.append(f"the runs have different word lists ({names}), so that their lemmas differ")
+    for kind, settings in (("word lists", lists), ("eligible rows", eligible)):
+        if len(set(settings.values())) > 1:
+            names = ", ".join(f"{name} {setting}" for name, setting in settings.items())
+            reasons.append(f"the runs have different {kind} ({names}), so that their lemmas differ")
     return reasons
 
 

@@ -16,6 +16,7 @@ from syntagm.errors import UsageError
 from syntagm.result import Estimate, MeasureName
 from syntagm.runs.store import Run
 from syntagm.tasks.gaps import nucleus
+from syntagm.views.gaps import kept
 from syntagm.views.gaps.estimates import estimates, pooled
 from syntagm.views.gaps.filled import filled
 
@@ -60,19 +61,25 @@ def title(measure: str) -> str:
     return MEASURES[measure][0].upper() + MEASURES[measure][1:] + " at cut-offs"
 
 
-def subtitle(measure: str) -> list[str]:
-    """Return the lines that explain the axes of the figure of a measure."""
+def subtitle(measure: str, runs: Sequence[tuple[str, Run]]) -> list[str]:
+    """Return the lines that explain the figure of a measure.
+
+    Arguments:
+        runs: the runs that are drawn, with the names of their models.
+    """
     explanations = {
         "equal_weight": "proportion of lemmas whose correct form is more probable",
         "model_weight": "proportion of the probability mass of counted forms that is on correct forms",
         "covered": "probability mass of the counted forms",
         "invalid": "proportion of contexts in which no lemma counts",
     }
+    several = [shown(name) for name, run in runs if kept.several_tokens(run)]
+    names = f" for {', '.join(several)}" if len(several) < len(runs) else ""
     pale = "the paler a dot, the fewer contexts are valid; " if measure in ("equal_weight", "model_weight") else ""
     return [
         f"{explanations[measure]}; mean over contexts, band: 95% interval",
         "upper panels: most probable tokens with the probability mass on the axis; lower panels: least probable tokens",
-        f"{pale}dot at 1: no cut-off, forms of several tokens included",
+        f"{pale}dot at 1: no cut-off" + (f", forms of several tokens included{names}" if several else ""),
     ]
 
 
@@ -85,8 +92,8 @@ def draw_figure(
         UsageError: no run has cut-offs.
         RunError: a run is not a fill run.
     """
-    rows = []
-    for name, run in filled(runs):
+    rows, named_runs = [], filled(runs)
+    for name, run in named_runs:
         tagged = all("construction" in suite.tags for suite in run.suites)
         for estimate in pooled(run) if tagged else estimates(run):
             group = estimate.group["construction"] if tagged else estimate.group.suite
@@ -100,7 +107,7 @@ def draw_figure(
             "a run with cut-offs",
             "Make one with `syntagm fill ... --top published --bottom published`.",
         )
-    return draw(table, measure, title(measure), subtitle(measure))
+    return draw(table, measure, title(measure), subtitle(measure, named_runs))
 
 
 def draw(table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = ()) -> Figure:

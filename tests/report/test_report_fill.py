@@ -106,6 +106,27 @@ def test_cut_offs_bands_and_constructions_are_there_where_the_run_has_them(tmp_p
 
 
 @pytest.mark.slow
+def test_what_the_page_says_of_gaps_and_forms_is_true_of_its_runs(tmp_path: Path) -> None:
+    words = WordList("more", WORDS.labels, (*WORDS.rows, WordRow("thunder", ("a_b", "a_c"), {"band": "1"})))
+    model = Drawn(VOCABULARY)
+    every, single = (
+        fill(model, [SIMPLE], words, tmp_path / name, top=[0.9], eligible=name)  # type: ignore[arg-type]
+        for name in ("all", "single-token")
+    )
+    differ = "differ from those of the overview"
+    assert f"single tokens, so the numbers {differ}" in text(report([every], tmp_path / "a.html"))
+    assert "only rows count whose forms are single tokens." in text(report([single], tmp_path / "s.html"))
+    both = text(report([every, single], tmp_path / "b.html"))
+    assert f"so the numbers of drawn:18 (all) {differ}" in both
+    assert "forms of several tokens included for drawn:18 (all)." in both
+    suite = pairs("shared", ("The dog barks a.", "The dogs barks a."))
+    shown = text(report([fill(model, [suite], WORDS, tmp_path / "shared", shared=True)], tmp_path / "shared.html"))
+    assert "A gap is the word of the list that the two sentences of an item share" in shown
+    assert "Where the two sentences of an item share a word of the list" in shown
+    assert "differ in one word" not in shown
+
+
+@pytest.mark.slow
 def test_bands_on_the_page_have_the_numbers_of_the_figure(tmp_path: Path) -> None:
     page = report([filled(tmp_path / "run")], tmp_path / "page.html")
     rows = [row for row in of_csv(page)["frequency_bands.csv"] if row["label"].startswith("all")]

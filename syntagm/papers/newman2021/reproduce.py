@@ -63,7 +63,9 @@ def of_runs(runs: Sequence[Run]) -> dict[str, Table | Figure]:
         "eligible": tables.eligible(named_runs),
         "findings": findings.table(named_runs),
     }
-    outputs |= {name: figure for name, measure in FIGURES.items() for figure in _at_cut_offs(estimates, measure)}
+    outputs |= {
+        name: figure for name, measure in FIGURES.items() for figure in _at_cut_offs(named_runs, estimates, measure)
+    }
     optional = {
         "figure_frequency": _by_frequency(named_runs),
         "confound": confound.confound(named_runs),
@@ -72,12 +74,12 @@ def of_runs(runs: Sequence[Run]) -> dict[str, Table | Figure]:
     return outputs | {name: output for name, output in optional.items() if output is not None}
 
 
-def _at_cut_offs(numbers: Sequence[Estimate], measure: str) -> Iterator[Figure]:
+def _at_cut_offs(runs: confound.Runs, numbers: Sequence[Estimate], measure: str) -> Iterator[Figure]:
     """Yield the figure of a measure, if there are cut-offs."""
     rows = [nucleus.row_of(each, each.group["row"], each.group.model, measure) for each in numbers]
     table = pl.DataFrame([row for row in rows if row], schema=nucleus.SCHEMA, orient="row")
     if not table["whole"].all():
-        yield nucleus.draw(table, measure, nucleus.title(measure), nucleus.subtitle(measure))
+        yield nucleus.draw(table, measure, nucleus.title(measure), nucleus.subtitle(measure, runs))
 
 
 def _by_frequency(runs: confound.Runs) -> Figure | None:

@@ -15,6 +15,7 @@ from syntagm.report.record import RECORD
 from syntagm.report.section import Section, Variables
 from syntagm.runs.store import Run
 from syntagm.stats import in_words
+from syntagm.views.gaps import kept
 
 # Parts of methods that differ from number to number.
 _PARTICULAR = re.compile(r"^mean of \d+ suites; |\([\d.e+]+\)")
@@ -33,6 +34,17 @@ def _show_overview(chapter: Evidence) -> Variables:
     }
 
 
+def _show_cut_offs(chapter: Evidence) -> Variables:
+    cut = figures.select_cut(chapter.columns)
+    several = [isolate(column.name) for column in cut if kept.several_tokens(column.run)]
+    return {
+        "weights": figures.CUT_OFFS[:2],
+        "others": figures.CUT_OFFS[2:],
+        "several": several,
+        "some": join(several, ", ") if len(several) < len(cut) else "",
+    }
+
+
 OVERVIEW: Section[Evidence] = Section("overview", "Overview", template="gaps/overview.html", show=_show_overview)
 CUT_OFFS: Section[Evidence] = Section(
     "cut-offs",
@@ -40,7 +52,7 @@ CUT_OFFS: Section[Evidence] = Section(
     template="gaps/cut_offs.html",
     when=lambda chapter: figures.select_cut(chapter.columns),
     figures=lambda chapter, saved: figures.draw_cut_offs(chapter.columns, saved),
-    show=lambda chapter: {"weights": figures.CUT_OFFS[:2], "others": figures.CUT_OFFS[2:]},
+    show=_show_cut_offs,
 )
 BANDS: Section[Evidence] = Section(
     "bands",
@@ -77,6 +89,7 @@ def _show_methods(chapter: Evidence) -> Variables:
     ]
     lists = _list_word_lists(chapter.columns)
     return {
+        "shared": any(column.run.record["options"]["blank"] == "shared" for column in chapter.columns),
         "eligible": join(map(_say_eligible, chapter.columns), "; "),
         "over_suites": in_words.over_suites(),
         "methods": sorted({_PARTICULAR.sub("", estimate.design) for estimate in shown}),

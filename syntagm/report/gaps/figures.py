@@ -33,7 +33,8 @@ def draw_cut_offs(columns: Sequence[Column[Run]], saved: bool = False) -> Iterat
     for measure in nucleus.MEASURES:
         rows = [row for column in cut for row in _rows(column, measure, _by_construction(cut))]
         table = pl.DataFrame(rows, schema=nucleus.SCHEMA, orient="row")
-        title, subtitle = nucleus.title(measure), nucleus.subtitle(measure)
+        title = nucleus.title(measure)
+        subtitle = nucleus.subtitle(measure, [(column.name, column.run) for column in cut])
         figure = nucleus.draw(table, measure, *((title, subtitle) if saved else ()))
         numbers = tabulate_cut_offs(table, title, len(columns) > 1)
         yield Drawing(f"cut_offs_{measure}", figure, f"Figure: {title}", _sentences(subtitle), title, numbers)

@@ -56,6 +56,12 @@ def contexts(run: Run, suite: str | None = None) -> pl.DataFrame:
     return run.table("contexts.parquet", suite)
 
 
+def several_tokens(run: Run) -> bool:
+    """Return whether forms of several tokens count in a run, as they do at no cut-off."""
+    table = contexts(run)
+    return bool((table["eligible"] > table["ranked"]).any())
+
+
 def lemmas(run: Run, suite: str | None = None) -> pl.DataFrame:
     """Return a table of sums over contexts, with one row for each suite, label and lemma.
 
