@@ -14,8 +14,9 @@ from syntagm.cli import main
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
 from syntagm.errors import RunError, UsageError
-from syntagm.papers.newman2021 import confound
+from syntagm.papers.newman2021 import confound, findings
 from syntagm.papers.newman2021 import reproduce as newman2021
+from syntagm.papers.newman2021.rows import with_tse
 from syntagm.runs.evaluate import fill
 from syntagm.runs.store import Run, open_run
 from syntagm.suite import Suite
@@ -90,6 +91,65 @@ def test_table_2_by_pencil(tmp_path: Path) -> None:
     # One context: a number without an interval, and nothing published beside it.
     assert second["EW"] == 0.75
     assert (second["EW low"], second["TSE low"], second["GPT2-XL"]) == (None, None, None)
+
+
+def test_findings_by_pencil(tmp_path: Path) -> None:
+    # Another suite with the context "The dog": TSE is 0 for barks, 1 for is, and 1/2 in the context.
+    again = pairs("again", ("The dog is old.", "The dog are old."))
+    run = filled(tmp_path, SHORT, LONG, OTHER, again, top=(0.5, 0.7), bottom=(0.3, 0.1))
+    found = {row["number"]: row for row in table(newman2021.of_runs([run])["findings"])}
+    # In the order The dog, The dogs, A dog, Some dogs.
+    tse, equal, model = (1 / 2, 1, 1, 1), (2 / 4, 3 / 4, 2 / 4, 3 / 4), (0.33 / 0.65, 0.5 / 0.7) * 2
+    assert found["EW - TSE"]["value"] == pytest.approx((sum(equal) - sum(tse)) / 4)
+    assert found["MW - TSE"]["value"] == pytest.approx((sum(model) - sum(tse)) / 4)
+    assert found["MW - EW"]["value"] == pytest.approx((sum(model) - sum(equal)) / 4)
+    # After "dog", the top .7 has the and is (be wins), and three quarters of are and bark (bark loses); the bottom .3 has
+    # cut, which loses, sing, which wins, and a quarter of are and bark. After "dogs", the top has are (be wins), the, and half of
+    # is and bark (bark wins); the bottom has cut, which wins, sing, which loses, and half of is and bark.
+    dog = (0.25 * 1 + 0.75 * 1 / 2) - (0.75 * 1 / 2 + 0.25 * 1 / 3)
+    dogs = 1 - (0.5 * 1 / 2 + 0.5 * 2 / 3)
+    assert found["EW, top 0.7 - bottom 0.3"]["value"] == pytest.approx((dog + dogs) / 2)
+    # The top .5 and the bottom .1 don't make up the whole.
+    assert list(found) == [
+        "EW - TSE", "MW - TSE", "MW - EW", "EW, top 0.7 - bottom 0.3", "MW, top 0.7 - bottom 0.3",
+    ]  # fmt: skip
+    assert [row["claimed"] for row in found.values()] == ["< 0", "> 0", "> 0", "> 0", "> 0"]
+    # Equal numbers in a cell agree with neither direction.
+    assert [row["in the paper"] for row in found.values()][:3] == [
+        "abstract; Table 2, 37 of 40 cells", "Table 2, 10 of 40 cells", "section 1; Table 2, 34 of 40 cells",
+    ]  # fmt: skip
+    assert {row["n"] for row in found.values()} == {4}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "below", "above"),
+    [(-0.2, -0.1, "holds", "does not hold"), (0.1, 0.2, "does not hold", "holds"), (-0.1, 0.1, *["inconclusive"] * 2)],
+)
+def test_verdicts_have_the_direction_of_the_paper(low: float, high: float, below: str, above: str) -> None:
+    directions = {text.split(": ")[1]: claimed for text, *_, claimed in findings.MEASURES}
+    judged = {text: claimed.verdict(low, high) for text, claimed in directions.items()}
+    assert judged == {"EW is below TSE": below, "MW is above TSE": above, "MW is above EW": above}
+
+
+def test_a_finding_that_a_run_cannot_show_is_named(tmp_path: Path) -> None:
+    pair = [filled(tmp_path / "a", SHORT), filled(tmp_path / "b", SHORT, top=(0.9,), bottom=(0.1,))]
+    shown = newman2021.of_runs(pair)["findings"]
+    assert isinstance(shown, Table)
+    [note] = [note for note in shown.notes if "not tested" in note]
+    assert "not tested for drawn:9 (a), filled without such cut-offs" in note
+    assert [row["model"] for row in table(shown) if "top" in str(row["number"])] == ["drawn:9 (b)"] * 2
+
+
+def test_items_without_an_eligible_pair_are_in_no_tse_of_a_context(tmp_path: Path) -> None:
+    words = WordList("some", LABELS, (*VERBS.rows, WordRow("thunder", ("the_the", "the_is"))))
+    suite = pairs(
+        "s",
+        ("The dog the_the.", "The dog the_is."),
+        ("The dog is.", "The dog are."),
+        ("A dog the_the.", "A dog the_is."),
+    )
+    run = filled(tmp_path, suite, words=words, eligible="single-token")
+    assert with_tse(run, ["s"])["tse"].to_list() == [1, None]
 
 
 def test_paradigms_of_blimp_are_a_row_by_their_names(tmp_path: Path) -> None:
@@ -202,6 +262,30 @@ def test_no_cut_offs_no_figures(tmp_path: Path) -> None:
         nucleus.draw_figure([filled(tmp_path, OTHER, SHORT, LONG)])
     with pytest.raises(UsageError, match="equal_weight, model_weight"):
         options.call(nucleus.draw_figure, [filled(tmp_path, OTHER, SHORT, LONG)], {"measure": "tse"}, "figure nucleus")
+
+
+def test_the_dot_without_a_cut_off_says_which_forms_it_counts(tmp_path: Path) -> None:
+    words = WordList("some", LABELS, (*VERBS.rows, WordRow("thunder", ("the_the", "the_is"))))
+    cut = {"words": words, "top": (0.9,)}
+    every = filled(tmp_path / "all", SHORT, **cut)  # type: ignore[arg-type]
+    single = filled(tmp_path / "one", SHORT, eligible="single-token", **cut)  # type: ignore[arg-type]
+    # A list whose forms are all single tokens.
+    short = filled(tmp_path / "short", SHORT, top=(0.9,))
+    for runs, expected in (
+        ([every], "dot at 1: no cut-off, forms of several tokens included"),
+        ([single], "dot at 1: no cut-off"),
+        ([short], "dot at 1: no cut-off"),
+        ([every, single], "dot at 1: no cut-off, forms of several tokens included for drawn:9 (all)"),
+    ):
+        for figure in (nucleus.draw_figure(runs), newman2021.of_runs(runs)["figure2_equal_weight"]):
+            assert isinstance(figure, Figure)
+            assert figure.spec["title"]["subtitle"][-1].endswith(expected)
+    said = newman2021.of_runs([every, single])["eligible"]
+    assert isinstance(said, Table)
+    assert "fewest and with the most of them (of drawn:9 (one): as single tokens)" in said.notes[0]
+    assert frequency_bands.differences([("a", every), ("b", single)]) == [
+        "the runs have different eligible rows (a all, b single-token), so that their lemmas differ"
+    ]
 
 
 @pytest.mark.slow

@@ -1,26 +1,34 @@
 """The findings of Newman et al. 2021 in other runs: for each, the number that it is about, with its interval and verdict.
 
-A finding holds for a run if the whole interval is on the side of 0 that the paper claims, it does not hold if the whole
-interval is on the other side, and otherwise it is inconclusive.
+A finding is one that the paper states, and the range of its number is the paper's direction (`stats.verdict`). Each number
+is a difference, paired by context, over all contexts of the run.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import polars as pl
+from itertools import product
+from math import isclose
 
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
-from syntagm.papers.newman2021 import confound
-from syntagm.papers.newman2021.confound import BAND, GROUPS
-from syntagm.papers.newman2021.rows import estimate_difference, rows, signatures
+from syntagm.papers.cited import cited
+from syntagm.papers.newman2021.rows import cut_offs, estimate_difference, rows, signatures, with_tse
 from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
-from syntagm.stats import interval
-from syntagm.views.gaps import kept, lemma_groups
+from syntagm.stats.verdict import FALSE, HOLDS, OPEN, Range
+from syntagm.tasks.gaps.nucleus import Cut
 
-HOLDS, FALSE, OPEN = "holds", "does not hold", "inconclusive"
-SHORT = {"equal_weight": "EW", "model_weight": "MW"}
+Runs = Sequence[tuple[str, Run]]
+ABOVE, BELOW = Range(low=0.0), Range(high=0.0)
+SHORT = {"model_weight": "MW", "equal_weight": "EW", "tse": "TSE"}
+# Finding, where it stands in the paper, the two columns that are compared, and the claimed range of their difference.
+MEASURES = (
+    ("TSE overestimates systematicity: EW is below TSE", "abstract", "equal_weight", "tse", BELOW),
+    ("TSE underestimates likely behaviour: MW is above TSE", "", "model_weight", "tse", ABOVE),
+    ("Models conjugate verbs that they find likely better: MW is above EW", "section 1", "model_weight", "equal_weight", ABOVE),
+)  # fmt: skip
+LIKELY = "Likely verbs are conjugated better than unlikely ones"
+PLACE_OF_LIKELY = "abstract; Figures 1 and 2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,28 +37,27 @@ class Finding:
 
     Arguments:
         text: the finding.
+        place: where it stands in the paper, and in how many cells of Table 2 the numbers there agree with it.
         model: the name of the run's model.
         number: what is computed.
-        estimate: its value and interval; n counts contexts or lemmas.
-        sign: 1 if the finding is that the number is above 0, -1 if it is that it is below.
-        concerns: whether the finding is about such models.
+        estimate: its value and interval; n counts contexts.
+        claimed: the range in which the paper says that the number is.
     """
 
     text: str
+    place: str
     model: str
     number: str
     estimate: Estimate
-    sign: int
-    concerns: bool = True
+    claimed: Range
 
     @property
     def verdict(self) -> str:
         """Whether the finding holds."""
-        low, high = sorted((self.sign * self.estimate.low, self.sign * self.estimate.high))
-        return HOLDS if low > 0 else FALSE if high < 0 else OPEN
+        return self.claimed.verdict(self.estimate.low, self.estimate.high)
 
 
-def of_runs(runs: confound.Runs) -> list[Finding]:
+def of_runs(runs: Runs) -> list[Finding]:
     """Return the findings in each run, finding by finding."""
     found = [finding for name, run in runs for finding in _of_run(name, run)]
     order = list(dict.fromkeys(finding.text for finding in found))
@@ -58,70 +65,66 @@ def of_runs(runs: confound.Runs) -> list[Finding]:
 
 
 def _of_run(name: str, run: Run) -> Iterator[Finding]:
-    suites = [suite for of_row in rows(run).values() for suite in of_row]
-    group = Group(name)
-    yield Finding("MW is above EW", name, "MW - EW, paired by context", estimate_difference(group, run, suites), 1)
-    if len(labels := kept.words(run).labels) == 2:
-        number = f"EW {labels[1]} - EW {labels[0]}, paired by lemma"
-        yield Finding(f"The {labels[1]} form is preferred", name, number, _preference(group, run, labels), 1)
-    table, _ = confound.lemmas(run)
-    plain = table.filter(pl.all_horizontal(pl.col(tag) != "yes" for tag in GROUPS))
-    for tag, text in GROUPS.items():
-        only = pl.lit(True) if tag == "past" else pl.col("past") != "yes"
-        members = table.filter((pl.col(tag) == "yes") & only)
-        for measure in lemma_groups.MEASURES if len(members) and len(plain) else ():
-            compared = lemma_groups.difference(members, plain, measure, BAND).difference
-            number = f"{SHORT[measure]}: these - neither, within bands, labels alike"
-            left = run.record["model"]["sees"] == "left"
-            yield Finding(f"{text.capitalize()}: the score is lower", name, number, compared, -1, left)
+    table = with_tse(run, [suite for of_row in rows(run).values() for suite in of_row])
+    for text, place, first, second, claimed in MEASURES:
+        estimate = estimate_difference(Group(name), table, first, second)
+        places = "; ".join(filter(None, (place, _in_table_2(first, second, claimed))))
+        yield Finding(text, places, name, f"{SHORT[first]} - {SHORT[second]}", estimate, claimed)
+    for measure, (top, bottom) in product(("equal_weight", "model_weight"), halves(run)):
+        estimate = estimate_difference(Group(name), table, f"{measure}{top}", f"{measure}{bottom}")
+        number = f"{SHORT[measure]}, top {top.top:g} - bottom {bottom.bottom:g}"
+        yield Finding(LIKELY, PLACE_OF_LIKELY, name, number, estimate, ABOVE)
 
 
-def _preference(group: Group, run: Run, labels: Sequence[str]) -> Estimate:
-    """Estimate by how much more often the second form of a lemma wins where it is correct than the first form does."""
-    scored = kept.lemmas(run)
-    parts = [
-        lemma_groups.by_lemma(scored.filter(pl.col("label") == label))
-        .select("row", (pl.col("won") / pl.col("contexts")).alias("share"))
-        for label in labels
-    ]  # fmt: skip
-    joined = parts[0].join(parts[1], on="row", suffix=" of second", maintain_order="left")
-    differences = (joined["share of second"] - joined["share"]).to_numpy()
-    found = interval.of_numbers(differences, "lemmas")
-    value = float(differences.mean()) if len(differences) else float("nan")
-    return found.estimate(group, value, len(differences))
+def _in_table_2(first: str, second: str, claimed: Range) -> str:
+    """Say in how many cells of the paper's Table 2 the difference of two measures has the claimed sign."""
+    columns, table = cited("newman2021")["columns"], cited("newman2021")["table2"]
+    cells = [dict(zip(SHORT, line[model], strict=True)) for line in table for model in columns]
+    agreeing = sum(claimed.low < cell[first] - cell[second] < claimed.high for cell in cells)
+    return f"Table 2, {agreeing} of {len(cells)} cells"
 
 
-def table(runs: confound.Runs) -> Table:
+def halves(run: Run) -> list[tuple[Cut, Cut]]:
+    """Return the pairs of a top and a bottom cut-off of a run that together make up the whole probability mass."""
+    tops, bottoms = ([cut for cut in cut_offs(run) if getattr(cut, end) < 1] for end in ("top", "bottom"))
+    return [(top, bottom) for top, bottom in product(tops, bottoms) if isclose(top.top + bottom.bottom, 1)]
+
+
+def table(runs: Runs) -> Table:
     """Make the table of findings, with a note that counts the verdicts on each."""
     found = of_runs(runs)
     lines: list[tuple[Cell, ...]] = [
         (
-            each.text, each.model, each.number,
+            each.text, each.place, each.model, each.number,
             *(or_none(number) for number in (each.estimate.value, each.estimate.low, each.estimate.high)),
-            each.estimate.n, each.verdict if each.concerns else "not expected",
+            each.estimate.n, str(each.claimed), each.verdict,
         )
         for each in found
     ]  # fmt: skip
-    columns = ("finding", "model", "number", "value", "low", "high", "n", "verdict")
+    columns = ("finding", "in the paper", "model", "number", "value", "low", "high", "n", "claimed", "verdict")
+    without = [name for name, run in runs if not halves(run)]
     notes = (
-        f"{HOLDS}: the whole 95 % interval is on the side of 0 that the finding says; {FALSE}: it is on the other side; "
-        f"{OPEN}: neither. Intervals: of MW - EW for other contexts, otherwise for other lemmas. n: contexts, or lemmas.",
-        "not expected: models that see both sides of the gap know that the base form is no noun and no past tense there.",
+        f"{HOLDS}: the whole 95 % interval is in the claimed range; {FALSE}: it is outside; {OPEN}: neither.",
+        "Numbers are means over contexts, of differences in the same context; TSE of a context: the mean over its items. n: "
+        "contexts in which both numbers are defined. Intervals: for other contexts with the same verbs.",
+        "in the paper: where the finding stands; in how many cells of Table 2 (models and constructions) the numbers agree with "
+        "it. Table 2 compares the means of all contexts and items.",
+        f"{LIKELY}: verbs within the most probable tokens (top) against those within the others (bottom), where the two "
+        "cut-offs together make up the whole probability mass; single tokens only.",
+        *([f"{LIKELY}: not tested for {', '.join(without)}, filled without such cut-offs, as `syntagm fill ... --top 0.5 "
+           "--bottom 0.5` has them."] if without else []),
         *_counts(found),
         *signatures(runs),
-    )
+    )  # fmt: skip
     return Table("Which of the paper's findings hold", columns, tuple(lines), (), notes)
 
 
 def _counts(found: Sequence[Finding]) -> Iterator[str]:
     """Yield for each finding and number in how many runs it holds."""
     for text, number in dict.fromkeys((each.text, each.number) for each in found):
-        verdicts = [
-            each.verdict for each in found if each.concerns and (each.text, each.number) == (text, number)
-        ]  # fmt: skip
+        verdicts = [each.verdict for each in found if (each.text, each.number) == (text, number)]
         counts = ", ".join(
             f"{verdict} in {verdicts.count(verdict)}" for verdict in (HOLDS, FALSE, OPEN) if verdict in verdicts
         )
-        if verdicts:
-            few = "; one run shows nothing about other models" if len(verdicts) == 1 else ""
-            yield f"{text} ({number}): {counts} of {len(verdicts)} runs that it is about{few}."
+        few = "; one run shows nothing about other models" if len(verdicts) == 1 else ""
+        yield f"{text} ({number}): {counts} of {len(verdicts)} runs{few}."

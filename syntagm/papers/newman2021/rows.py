@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import polars as pl
+
 from syntagm.errors import RunError
 from syntagm.papers.cited import cited
 from syntagm.result import Estimate, Group, Kind
@@ -62,13 +64,25 @@ def of_rows(runs: Sequence[tuple[str, Run]]) -> list[Estimate]:
 def _of_row(name: str, run: Run, row: str, suites: Sequence[str]) -> Iterator[Estimate]:
     group = Group(name, labels=(("row", row),))
     yield from of_suites(run, group, suites, kept.cuts(run))
-    yield estimate_difference(replace(group, measure=PAIRED), run, suites)
+    yield estimate_difference(replace(group, measure=PAIRED), contexts(run, suites), "model_weight", "equal_weight")
 
 
-def estimate_difference(group: Group, run: Run, suites: Sequence[str]) -> Estimate:
-    """Estimate the mean of MW minus EW, paired by context."""
-    table = contexts(run, suites)
-    differences = (table["model_weight"] - table["equal_weight"]).fill_nan(None).drop_nulls().to_numpy()
+def with_tse(run: Run, suites: Sequence[str]) -> pl.DataFrame:
+    """Return the distinct contexts of suites, with a column `tse`: its mean over the items of the context."""
+    by_item = []
+    for suite in suites:
+        table = kept.contexts(run, suite)
+        # A run keeps the items of a suite context by context.
+        items = table.select(pl.col("context").repeat_by("items").explode())
+        tse = run.results(suite).filter(pl.col("measure") == "tse")["value"].fill_nan(None)
+        by_item.append(items.with_columns(tse=tse))
+    means = pl.concat(by_item).group_by("context").agg(pl.col("tse").mean())
+    return contexts(run, suites).join(means, on="context", maintain_order="left")
+
+
+def estimate_difference(group: Group, table: pl.DataFrame, first: str, second: str) -> Estimate:
+    """Estimate the mean difference of two columns of a table of contexts, paired by context."""
+    differences = (table[first] - table[second]).fill_nan(None).drop_nulls().to_numpy()
     found = paired_intervals.of_difference(differences, Kind.SHARE, "contexts")
     value = float(differences.mean()) if len(differences) else float("nan")
     return found.estimate(group, value, len(differences), undefined=len(table) - len(differences))

@@ -93,8 +93,8 @@ def _notes(runs: Runs) -> tuple[str, ...]:
         "MW, EW: means over distinct contexts; TSE: over items, ties count as wrong. MW - EW: paired by context.",
         "Intervals: 95 %; of MW and EW for other contexts and lemmas, of TSE for other items.",
         "eligible lemmas: rows of the list that count. They differ between models, which limits comparisons of their scores.",
-        f"Last columns: MW / EW / TSE, transcribed from {cited('newman2021')['source']} The paper has other contexts, and of "
-        f"its {cited('newman2021')['lemmas']:,} lemmas it kept {sizes}.",
+        f"Last columns: MW / EW / TSE, transcribed from {cited('newman2021')['source']} Its contexts are those of its "
+        f"released templates, and of its {cited('newman2021')['lemmas']:,} lemmas it kept {sizes}.",
         *signatures(runs),
     )  # fmt: skip
 
@@ -118,14 +118,16 @@ def eligible(runs: Runs) -> Table:
             *counts, contexts["context"].n_unique(), sum(record["items"] for record in records), excluded,
             sum(record["conflicts"] for record in records), why,
         ))  # fmt: skip
+    only = [model for model, run in runs if run.record["options"]["eligible"] == "single-token"]
+    single = f" (of {', '.join(only)}: as single tokens)" if only else ""
     columns = (
         "model", "sees", "list", "lemmas", "eligible, least", "eligible, most", "single tokens", "contexts", "items",
         "left out", "label conflicts", "why left out",
     )  # fmt: skip
     notes = (
-        "eligible: lemmas whose forms the model can all predict, in the context with the fewest and with the most of them; "
-        "single tokens: those that also count at cut-offs. label conflicts: items whose context has another label in another "
-        "item.",
+        "eligible: lemmas whose forms the model can all predict, in the context with the fewest and with the most of them"
+        f"{single}; single tokens: those that also count at cut-offs. label conflicts: items whose context has another label in "
+        "another item.",
         *signatures(runs),
     )  # fmt: skip
     return Table("What was asked", columns, tuple(lines), (), notes)
