@@ -116,12 +116,16 @@ def test_what_the_page_says_of_gaps_and_forms_is_true_of_its_runs(tmp_path: Path
     differ = "differ from those of the overview"
     assert f"single tokens, so the numbers {differ}" in text(report([every], tmp_path / "a.html"))
     assert "only rows count whose forms are single tokens." in text(report([single], tmp_path / "s.html"))
+    # Without a row of several tokens, `all` doesn't include any.
+    none = text(report([filled(tmp_path / "none")], tmp_path / "n.html"))
+    assert "drawn:18: all rows that the model can score. Every form" in none
     both = text(report([every, single], tmp_path / "b.html"))
     assert f"so the numbers of drawn:18 (all) {differ}" in both
     assert "forms of several tokens included for drawn:18 (all)." in both
+    assert "drawn:18 (all): all rows that the model can score, including words of several tokens;" in both
     suite = pairs("shared", ("The dog barks a.", "The dogs barks a."))
     shown = text(report([fill(model, [suite], WORDS, tmp_path / "shared", shared=True)], tmp_path / "shared.html"))
-    assert "A gap is the word of the list that the two sentences of an item share" in shown
+    assert "With --blank shared, a gap is the word of the list that the two sentences of an item share" in shown
     assert "Where the two sentences of an item share a word of the list" in shown
     assert "differ in one word" not in shown
 

@@ -106,7 +106,7 @@ def table(runs: Runs) -> Table:
     notes = (
         f"{HOLDS}: the whole 95 % interval is in the claimed range; {FALSE}: it is outside; {OPEN}: neither.",
         "Numbers are means over contexts, of differences in the same context; TSE of a context: the mean over its items. n: "
-        "contexts in which both numbers are defined. Intervals: for other contexts with the same verbs.",
+        "contexts in which both numbers are defined. Intervals: for other contexts with the same words.",
         "in the paper: where the finding stands; in how many cells of Table 2 (models and constructions) the numbers agree with "
         "it. Table 2 compares the means of all contexts and items.",
         f"{LIKELY}: verbs within the most probable tokens (top) against those within the others (bottom), where the two "

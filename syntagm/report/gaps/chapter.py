@@ -21,7 +21,7 @@ from syntagm.views.gaps import kept
 _PARTICULAR = re.compile(r"^mean of \d+ suites; |\([\d.e+]+\)")
 _ELIGIBLE = {
     "single-token": "rows of which every form is a single token",
-    "all": "all rows that the model can score, including words of several tokens",
+    "all": "all rows that the model can score",
 }
 
 
@@ -89,7 +89,7 @@ def _show_methods(chapter: Evidence) -> Variables:
     ]
     lists = _list_word_lists(chapter.columns)
     return {
-        "shared": any(column.run.record["options"]["blank"] == "shared" for column in chapter.columns),
+        "shared": chapter.shared,
         "eligible": join(map(_say_eligible, chapter.columns), "; "),
         "over_suites": in_words.over_suites(),
         "methods": sorted({_PARTICULAR.sub("", estimate.design) for estimate in shown}),
@@ -100,7 +100,8 @@ def _show_methods(chapter: Evidence) -> Variables:
 
 def _say_eligible(column: Column[Run]) -> Markup:
     eligible = column.run.record["options"]["eligible"]
-    return Markup("%s: %s") % (isolate(column.name), _ELIGIBLE[eligible])
+    several = ", including words of several tokens" if kept.several_tokens(column.run) else ""
+    return Markup("%s: %s%s") % (isolate(column.name), _ELIGIBLE[eligible], several)
 
 
 def _list_word_lists(columns: Sequence[Column[Run]]) -> list[Mapping[str, Any]]:

@@ -29,6 +29,8 @@ class Evidence(Chapter):
     def __init__(self, runs: Sequence[Run]) -> None:
         self.columns: Sequence[Column[Run]] = scores.columns(runs)
         self.subjects = numbers.subjects(self.columns)
+        blanks = {run.record["options"]["blank"] for run in runs}
+        self.differing, self.shared = "differing" in blanks, "shared" in blanks
 
     def alerts(self) -> list[Alert]:
         """Return what the page warns of."""
