@@ -88,6 +88,8 @@ def figure2(study: Study) -> Figure:
         f"one point per trained model: share of correct items, mean of {study.counted}{lines}",
         "95% interval, for other suites and their items",
         *_sizes(study),
+        *([f"dots: from small and open ({corpora[0]}) to large and filled ({corpora[-1]})"] if corpora[1:] else []),
+        *study.mixed,
         *study.remarks,
     ]
     return perplexity.draw(shown, corpora, "SG score against perplexity", subtitle)

@@ -22,7 +22,7 @@ from syntagm.materials.suite_files import read_suites
 from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Design, simulations
 from syntagm.papers.experiment.experiment import carry_out
-from syntagm.papers.hu2020 import completeness, figures, findings, multiverse, published, regressions, tables
+from syntagm.papers.hu2020 import completeness, figures, findings, published, regressions, tables
 from syntagm.papers.hu2020 import study as _study
 from syntagm.papers.hu2020.preparation import SUITES as LEFT_OUT
 from syntagm.papers.hu2020.raw import Raw, read
@@ -103,8 +103,7 @@ def of_experiment(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
         found = regressions.Regressions(study, simulations(folder))
         yield from regressions.tables(found)
         if rows := [row for claim in findings.judge_claims(study.as_published(), None, found) for row in claim.rows]:
-            yield "verdicts", findings.verdicts(rows)
-            yield "multiverse", multiverse.table(rows)
+            yield from findings.verdicts(rows, study)
 
 
 def tests(design: Design, finished: bool) -> list[Planned]:
