@@ -14,7 +14,7 @@ import polars as pl
 from syntagm.errors import RunError
 from syntagm.io.number import counted
 from syntagm.papers.experiment.design import Cell
-from syntagm.papers.hu2020.models import ALL_NGRAMS, CLASSES, WITHDRAWN
+from syntagm.papers.hu2020.models import ALL_GPT2, ALL_NGRAMS, CLASSES
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.chance import chance
@@ -111,12 +111,11 @@ class Study:
     def as_published(self) -> "Study":
         """Return the same study with the families of an experiment named like the classes of the publication."""
         names = pl.col("model").replace(CLASSES)
-        renamed = {
-            field: tuple(CLASSES.get(name, name) for name in getattr(self, field))
-            for field in ("words_alike", "unlike")
-        }
-        tables = {field: getattr(self, field).with_columns(names) for field in ("items", "perplexity")}
-        return replace(self, **renamed, **tables)
+        items, perplexity = (table.with_columns(names) for table in (self.items, self.perplexity))
+        alike, unlike = (
+            tuple(CLASSES.get(name, name) for name in models) for models in (self.words_alike, self.unlike)
+        )
+        return replace(self, items=items, perplexity=perplexity, words_alike=alike, unlike=unlike)
 
 
 def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
@@ -220,13 +219,10 @@ def comparable(models: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, ...], tu
         shared = counts[first].keys() & counts[second].keys()
         return bool(shared) and all(counts[first][part] == counts[second][part] for part in shared)
 
-    neural = [
-        name
-        for name, parts in counts.items()
-        if name not in ALL_NGRAMS and (CLASSES.get(name) != WITHDRAWN or any(unknown for unknown, _ in parts.values()))
-    ]
-    sets = [tuple(other for other in neural if alike(name, other)) for name in neural]
-    largest = max(sets, key=len, default=())
+    # Over byte pairs, no word is unknown.
+    pieces = [name for name, parts in counts.items() if name in ALL_GPT2 and not any(n for n, _ in parts.values())]
+    neural = [name for name in counts if name not in (*ALL_NGRAMS, *pieces)]
+    largest = max((tuple(other for other in neural if alike(name, other)) for name in neural), key=len, default=())
     return largest, tuple(name for name in counts if not alike(name, (largest or tuple(counts))[0]))
 
 
