@@ -144,6 +144,14 @@ def test_perplexities_are_correlated_over_models_with_the_same_unknown_words(mix
     assert all(line in figures.figure2(mixed).svg() for line in mixed.mixed)
 
 
+def test_a_circuit_has_the_name_of_the_data_and_that_of_the_paper(mixed: _study.Study) -> None:
+    said = "Gross Syntactic State (its name in the published data): Gross Syntactic Expectation in the paper"
+    renamed = replace(mixed, circuits={"number_src": "Gross Syntactic State"})
+    for draw in (figures.figure4_by_class, figures.figure4_by_corpus, figures.figure5):
+        assert said in str(draw(renamed).spec["title"])
+        assert said not in str(draw(mixed).spec["title"])
+
+
 def test_no_analysis_of_an_experiment_mixes_perplexities(mixed: _study.Study) -> None:
     study = mixed.as_published()
     judged = [*dissociation(study, None), *within_a_class(study)]

@@ -22,7 +22,7 @@ from syntagm.views.modifiers import modifier_stability
 
 TRAINED, SHELF = "trained for the study", "off the shelf"
 ALL = "all classes"
-EXPECTATION = "Gross Syntactic State, as in the published data: Gross Syntactic Expectation in the paper"
+EXPECTATION = "Gross Syntactic State (its name in the published data): Gross Syntactic Expectation in the paper"
 # The random units of means over the corpora of a class, and over the classes of a corpus.
 CORPORA = {"suites": ("suite",), "corpora": ("corpus",)}
 CLASSES = {"suites": ("suite",), "classes": ("model",)}
