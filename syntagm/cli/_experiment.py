@@ -27,7 +27,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--valid", metavar="FILE", nargs="+", help="validation text, for learning-rate schedules and early stopping")
     add("--test", metavar="FILE", nargs="+", help="test text, on which perplexity is measured")
     add("--families", metavar="LIST", help=_families())
-    add("--sizes", metavar="LIST", help="names of the parts and their sizes in words (hu2020: xs=100000,sm=1000000)")
+    sizes = "names of the parts and their sizes in words (hu2020: xs=100000,sm=1000000); paper: sizes and samples of the paper"
+    add("--sizes", metavar="LIST", help=sizes)
     add("--seeds", metavar="LIST", help="random seeds for training (1,2)")
     add(
         "--scale",
@@ -127,9 +128,11 @@ def given(options: argparse.Namespace, experiment: "Experiment", suites: Sequenc
         raise UsageError("--section-mark", "nothing", "blank, file, or the beginning of a line")
     families = _list(options.families, experiment.families or hyperparameters.DEFAULT, "--families")
     changes = dict(pair("--set", text) for text in options.set)
-    sizes = (
-        {name: _number("--sizes", size) for name, size in _sizes(options.sizes)} if options.sizes else experiment.sizes
-    )
+    sizes, samples = experiment.sizes, experiment.samples
+    if options.sizes == "paper" and experiment.paper_sizes:
+        sizes, samples = experiment.paper_sizes, experiment.paper_samples
+    elif options.sizes:
+        sizes = {name: _number("--sizes", size) for name, size in _sizes(options.sizes)}
     return Design(
         options.output,
         options.corpus,
@@ -141,7 +144,7 @@ def given(options: argparse.Namespace, experiment: "Experiment", suites: Sequenc
         _evaluation.with_template_options(options.suite or suites, _evaluation.given_generation(options)),
         options.draw,
         str(device(options.device)),
-        experiment.samples if options.samples is None else options.samples,
+        samples if options.samples is None else options.samples,
         options.section_mark if options.draw_by == "sections" else "",
     )
 

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ class Experiment:
         outputs: a function that makes the tables and figures of an experiment's folder.
         families: the default families; empty for `hyperparameters.DEFAULT`.
         samples: the default number of random samples of the corpus.
+        paper_sizes, paper_samples: sizes and samples of the paper, for `--sizes paper`; no sizes if it has none.
         tests: a function that plans the likelihood-ratio tests of its results that have simulated responses. Its arguments
             are the design, and whether all models are finished. None: there are no such tests.
     """
@@ -53,6 +54,8 @@ class Experiment:
     outputs: "Callable[[Path], Outputs]"
     families: Sequence[str] = ()
     samples: int = 1
+    paper_sizes: Mapping[str, int] = field(default_factory=dict)
+    paper_samples: int = 1
     tests: "Callable[[Design, bool], Sequence[Planned]] | None" = None
 
 

@@ -266,7 +266,8 @@ def draw(
     Arguments:
         table: a table with one row for each phenomenon and model and the columns of `SCHEMA`.
         humans: phenomenon -> human accuracy.
-        means: a table with the same columns, with means over models of one family and size, from `over_seeds`.
+        means: a table with the same columns, with means over models of one family and size, from `over_seeds`. A
+            column `sd`, which `table` then has, too, is drawn as bars.
         kind: the kind of the values whose means are drawn.
         units: what the intervals of means are for; by default those of `over_seeds`.
         notes: lines at the end of the subtitle.
@@ -287,7 +288,7 @@ def draw(
     subtitle += [f"ring, band: mean over models of one size and its 95% interval, for {units}"] if len(means) else []
     # The titles of panels come directly below that of the figure.
     spec = finish(panels.grid(plots, COLUMNS, 20), title, [*subtitle, *notes], offset=14)
-    return Figure(spec, pl.concat([table.select(list(SCHEMA)), means]))
+    return Figure(spec, pl.concat([table.select(means.columns), means]))
 
 
 def _panel(
@@ -333,14 +334,20 @@ def _across(words: Sequence[int]) -> Spec:
 
 
 def _point(row: Row) -> dict[str, object]:
-    return point(row, f"{row['model']}, {row['words']:,} words: {estimated(row)}", "family", "words")
+    said, sd = f"{row['model']}, {row['words']:,} words: {estimated(row)}", row.get("sd", nan)
+    if isnan(sd):
+        return point(row, said, "family", "words")
+    ends = {"sd_low": row["value"] - sd, "sd_high": row["value"] + sd}
+    return point(row, f"{said}, standard deviation {sd:.3f}", "family", "words") | ends
 
 
 def _means(values: list[dict[str, object]], area: Spec, place: Spec) -> list[Spec]:
     if not values:
         return []
     ring = layer(layers.dot(110, 0.9, False), place | {"description": {"field": "said"}}, values=values)
-    return [layer(layers.band(0.16), area, values=values), ring]
+    sd = place | {"y": axes.of(place["y"], "sd_low"), "y2": {"field": "sd_high"}}
+    bars = [layer(layers.rule(strokeWidth=1.5, clip=True), sd, values=values)] if "sd_low" in values[0] else []
+    return [layer(layers.band(0.16), area, values=values), *bars, ring]
 
 
 def _lines(lines: pl.DataFrame, words: Sequence[int], place: Spec) -> Spec:

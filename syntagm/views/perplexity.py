@@ -49,16 +49,21 @@ def _points(table: pl.DataFrame, models: Sequence[str], corpora: Sequence[str]) 
         return []
     series = Series("model", models, WIDTH, key=True)
     channels: Spec = {"x": _logarithmic([row["perplexity"] for row in values]), "color": series.colour}
-    size = {
-        "field": "corpus", "type": "ordinal",
-        "scale": {"domain": list(corpora), "range": [30 + 45 * at for at in range(len(corpora))]},
-        "legend": {"title": "corpus", "orient": "bottom", "titleColor": INK},
-    }  # fmt: skip
-    dot = channels | {"y": _SCORE, "shape": series.shape, "size": size, "description": {"field": "said"}}
+    # Dots of the smallest corpus are small and open, those of the largest are large and filled. Their scales need both ends.
+    corpus: Spec = {"field": "corpus", "type": "ordinal"}
+    legend = {"title": "corpus", "orient": "bottom", "titleColor": INK}
+    size = corpus | {
+        "scale": {"domain": list(corpora), "range": [30, 30 + 45 * min(3, len(corpora) - 1)]},
+        "legend": legend,
+    }
+    filled = corpus | {"scale": {"domain": list(corpora), "range": [int(len(corpora) < 2), 1]}, "legend": None}
+    outline = series.colour | {"legend": None}
+    dot = channels | {"y": _SCORE, "shape": series.shape, "size": size, "fillOpacity": filled, "stroke": outline}
+    dot["description"] = {"field": "said"}
     interval = channels | axes.spread(_SCORE)
     return [
         layer(layers.rule(opacity=0.35), interval, layers.defined("low"), values),
-        layer(layers.dot(opacity=0.9), dot, values=values),
+        layer(layers.dot(opacity=0.9, strokeWidth=1.5), dot, values=values),
     ]
 
 

@@ -12,7 +12,7 @@ import pytest
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
-from syntagm.papers.hu2020 import figures, multiverse, published, regressions, tables
+from syntagm.papers.hu2020 import figures, published, regressions, tables
 from syntagm.papers.hu2020.findings import Findings, counts, table, verdicts
 from syntagm.papers.hu2020.preparation import build_study
 from syntagm.papers.hu2020.raw import Raw, read
@@ -342,7 +342,7 @@ def test_the_page_shows_what_the_data_give(shared: Path) -> None:
     found = findings_of(shared)
     differences = table(published.CLAIMS, found)
     made = {
-        "raw/verdicts": verdicts(found.rows()), "raw/multiverse": multiverse.table(found.rows()),
+        **{f"raw/{name}": made for name, made in verdicts(found.rows(), found.study)},
         "raw/counts": counts(differences, found.judged), "raw/withdrawn": published.withdrawn(found.study),
         "raw/variances": regressions.variances(regressions_of(shared).observations),
     }  # fmt: skip

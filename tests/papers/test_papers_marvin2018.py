@@ -296,5 +296,12 @@ def test_one_task_is_compared_with_two(tmp_path: Path, capsys: pytest.CaptureFix
         assert [float(value) for value in row["by_seed"].split(", ")] == pytest.approx(
             [b - a for a, b in zip(one, two, strict=True)], abs=5e-4
         )
+    assert found[-1]["paper's finding"] in ("holds", "unclear", "does not hold")
     capsys.readouterr()
     assert main(line) == 0, "nothing is left to do"
+    # Perplexities with other unknown words say nothing of the paper's finding.
+    other = tmp_path / "other"
+    line[line.index(str(tmp_path / "out"))] = str(other)
+    assert main([*line, "lstm.threshold=1", "--seeds", "1", "--suite", "marvin2018/simple_agrmt"]) == 0
+    *_, row = csv.DictReader((other / "comparison.csv").read_text().splitlines())
+    assert (row["finding"], row["paper's finding"]) == ("Perplexity", "not comparable: other unknown words")

@@ -18,9 +18,12 @@ from syntagm.errors import InputError, RunError, UsageError
 from syntagm.formats import _pair
 from syntagm.formula import parse
 from syntagm.papers.warstadt2020 import reproduce as warstadt2020
+from syntagm.papers.warstadt2020 import tables
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, paradigms, published
 from syntagm.papers.warstadt2020.raw import people
+from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
+from syntagm.stats.paired import Comparison
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.views import correlation, learning_curve, methods, phenomena, surface
 
@@ -113,6 +116,18 @@ def test_a_contrast_is_over_the_pairs_that_are_there(made: dict[str, Table | Fig
 def test_two_ways_to_ask_agree_where_one_word_decides(made: dict[str, Table | Figure]) -> None:
     assert {row["difference_of_accuracies"] for row in rows(made["table_methods"])} == {0.0}
     assert [row["n"] for row in rows(made["table_methods"], category="all")] == [8]
+
+
+def test_differences_of_methods_have_the_deviation_over_categories() -> None:
+    def compared(label: str, value: float, measure: str = "one_prefix") -> Comparison:
+        group = Group("m", measure=measure, labels=(("label", label),), counts=(("suites", 1),))
+        return Comparison(group, Estimate(group, value, 0.0, 0.2, 9, "made up"))
+
+    found = [compared("all", 0.2), compared("binding", 0.1), compared("ellipsis", 0.3), compared("islands", 0.5)]
+    found += [compared("all", 0.1, "two_prefix"), compared("binding", 0.1, "two_prefix")]
+    # sqrt((.2 ** 2 + 0 + .2 ** 2) / 2); of one category there is none.
+    deviations = [row["sd"] for row in rows(tables.method_table(found))]
+    assert deviations == [pytest.approx(0.2), None, None, None, None, None]
 
 
 def test_pairs_of_one_length_have_no_regression_on_it(made: dict[str, Table | Figure]) -> None:

@@ -1,5 +1,6 @@
 """The training study of BLiMP: samples of a corpus, their models, and the learning curves over them."""
 
+import argparse
 import json
 from pathlib import Path
 
@@ -8,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.cli import main
+from syntagm.cli import _experiment, main, reproduce
+from syntagm.errors import UsageError
 from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Cell, Design
+from syntagm.papers.paper import find
 from syntagm.papers.warstadt2020 import study
 from syntagm.papers.warstadt2020.reproduce import PAPER
 
@@ -60,7 +63,14 @@ def test_a_study_has_its_samples_its_means_and_its_figure(texts: Path, tmp_path:
     assert (row["accuracy"], row["samples"], row["models"]) == (pytest.approx(own.mean()), 3, 3)
     assert row["sd"] == pytest.approx(own.std())
     assert {"slope", "category"} <= set(pl.read_csv(tmp_path / "table_slopes.csv").columns)
-    assert "for other samples of the corpus" in (tmp_path / "learning_curve.svg").read_text()
+    figure = (tmp_path / "learning_curve.svg").read_text()
+    assert "for other samples of the corpus" in figure
+    # The paper's bars beside our band, also for screen readers.
+    assert "bar: standard deviation over samples" in figure
+    assert f"standard deviation {own.std():.3f}" in figure
+    drawn = pl.read_csv(tmp_path / "learning_curve.csv", null_values="nan")
+    chosen = (pl.col("phenomenon") == "all") & (pl.col("words") == 400) & pl.col("sd").is_not_null()
+    assert drawn.filter(chosen)["sd"].to_list() == [pytest.approx(own.std())]
     # The items per suite are those that were asked for.
     assert pl.read_csv(tmp_path / "runs" / "ngram-xs.2" / "results.csv")["item"].n_unique() <= 8
 
@@ -106,6 +116,27 @@ def test_the_plan_counts_samples(texts: Path, tmp_path: Path, capsys: pytest.Cap
     assert "drawn with seeds 1 to 3" in said
     assert PAPER.experiment
     assert PAPER.experiment.samples == 3
+
+
+def test_the_sizes_of_the_papers(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser()
+    reproduce.arguments(parser)
+
+    def design(paper: str, *more: str) -> Design:
+        options = parser.parse_args([*command(texts, tmp_path)[1:], "--sizes", "paper", *more])
+        experiment = find(paper).experiment
+        assert experiment
+        return _experiment.given(options, experiment, ())
+
+    assert [*design("warstadt2020").sizes.values()] == [64_000_000 // 2**power for power in range(9, -1, -1)]
+    assert [*design("warstadt2020").sizes][::3] == ["125k", "1m", "8m", "64m"]
+    assert (design("warstadt2020").samples, design("warstadt2020", "--samples", "2").samples) == (5, 2)
+    assert design("hu2020").sizes == {"xs": 1_000_000, "sm": 4_800_000, "md": 14_000_000, "lg": 42_000_000}
+    assert design("hu2020").samples == 1
+    with pytest.raises(UsageError, match="'paper'; expected NAME=VALUE"):
+        design("marvin2018")
+    assert main(command(texts, tmp_path / "out", "--sizes", "a=100,b=200,c=99999", "--plan")) == 2
+    assert "These fit: --sizes a=100,b=200" in capsys.readouterr().err
 
 
 def test_names_of_a_first_sample_are_those_of_studies_with_one() -> None:

@@ -94,6 +94,17 @@ def test_series_have_places_of_their_own_only_where_a_name_has_several() -> None
     assert "yOffset" in str(dots.panel(both, axis, series=["s", "t"]))
 
 
+def test_corpora_differ_in_fill_and_size_and_by_name() -> None:
+    dots = points().spec["layer"][-1]["encoding"]
+    # From the first corpus to the last: Vega-Lite spreads the corpora between two ends.
+    assert [dots[channel]["scale"]["range"] for channel in ("fillOpacity", "size")] == [[0, 1], [30, 75]]
+    assert {dots[channel]["field"] for channel in ("fillOpacity", "size")} == {"corpus"}
+    drawn = points().svg()
+    assert ", xs: score 0.300" in drawn
+    assert 'fill-opacity="0"' in drawn
+    assert "c, lg: score 0.500" in drawn
+
+
 def test_lines_close_together_have_labels_apart() -> None:
     rows = [(name, "", 0, None, 0.5 + 0.001 * at, nan, nan, 9, "m") for at, name in enumerate("abc")]
     figure = perplexity.draw(pl.DataFrame(rows, schema=perplexity.POINT, orient="row"), [])

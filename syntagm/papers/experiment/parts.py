@@ -65,7 +65,9 @@ def words(design: Design) -> dict[str, int]:
     for name, size in design.sizes.items():
         if size > counts["corpus"]:
             found = f"{name} of {size:,} words"
-            fitting = ",".join(f"{name}={size}" for name, size in fitting_sizes(design.sizes, counts["corpus"]).items())
+            fit = {name: size for name, size in design.sizes.items() if size <= counts["corpus"]}
+            fit = fit if len(fit) > 1 else fitting_sizes(design.sizes, counts["corpus"])
+            fitting = ",".join(f"{name}={size}" for name, size in fit.items())
             expected = f"at most the {counts['corpus']:,} words of the training text"
             raise UsageError("sizes", found, expected, f"These fit: --sizes {fitting}")
     return counts

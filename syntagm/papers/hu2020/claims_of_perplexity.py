@@ -8,7 +8,6 @@ import polars as pl
 
 from syntagm.errors import InputError
 from syntagm.papers.hu2020 import regressions
-from syntagm.papers.hu2020.models import WORD_BY_WORD
 from syntagm.papers.hu2020.multiverse import MODELS, Row, Withdrawn, adjusted_together, counting
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Missing, Study
@@ -31,6 +30,8 @@ _CELL = ["model", "corpus"]
 def dissociation(study: Study, withdrawn: Withdrawn) -> list[Row]:
     """Judge the correlation of perplexity and score: over models and over classes on a corpus, as linear and in ranks.
 
+    Of an experiment, no analysis has models whose perplexities can't be compared.
+
     Raises:
         Missing: there are no perplexities.
     """
@@ -40,7 +41,10 @@ def dissociation(study: Study, withdrawn: Withdrawn) -> list[Row]:
         for models in MODELS
         if models != MODELS[1] or withdrawn is not None
     }
-    subsets["word-level neural models"] = table.filter(pl.col("model").is_in(WORD_BY_WORD))
+    if withdrawn is None:
+        unlike = pl.col("model").is_in(study.unlike)
+        subsets = {models: subset for models, subset in subsets.items() if subset.filter(unlike).is_empty()}
+    subsets["word-level neural models"] = table.filter(pl.col("model").is_in(study.words_alike))
     if len(subsets["word-level neural models"]) < 4:
         raise Missing("fewer than 4 perplexities of word-level neural models")
     return adjusted_together([
@@ -61,7 +65,7 @@ def within_a_class(study: Study) -> list[Row]:
     Raises:
         Missing: there are no perplexities.
     """
-    table = study.instances().filter(pl.col("perplexity").is_not_null() & pl.col("model").is_in(WORD_BY_WORD))
+    table = study.instances().filter(pl.col("perplexity").is_not_null() & pl.col("model").is_in(study.words_alike))
     if not len(table):
         raise Missing("no perplexities of word-level neural models")
     found = []

@@ -22,6 +22,7 @@ from syntagm.views.modifiers import modifier_stability
 
 TRAINED, SHELF = "trained for the study", "off the shelf"
 ALL = "all classes"
+EXPECTATION = "Gross Syntactic State (its name in the published data): Gross Syntactic Expectation in the paper"
 # The random units of means over the corpora of a class, and over the classes of a corpus.
 CORPORA = {"suites": ("suite",), "corpora": ("corpus",)}
 CLASSES = {"suites": ("suite",), "classes": ("model",)}
@@ -88,6 +89,8 @@ def figure2(study: Study) -> Figure:
         f"one point per trained model: share of correct items, mean of {study.counted}{lines}",
         "95% interval, for other suites and their items",
         *_sizes(study),
+        *([f"dots: from small and open ({corpora[0]}) to large and filled ({corpora[-1]})"] if corpora[1:] else []),
+        *study.mixed,
         *study.remarks,
     ]
     return perplexity.draw(shown, corpora, "SG score against perplexity", subtitle)
@@ -137,7 +140,7 @@ def figure4_by_class(study: Study) -> Figure:
     order = of_models.sort("value", descending=True)["model"]
     table = _ranked(means.rename({"model": "name"}), list(order)).with_columns(series=pl.lit(""))
     return circuits.draw(
-        table, "score delta", "Score deltas by circuit and model class", [*_per_model(table, "corpora"), *study.remarks]
+        table, "score delta", "Score deltas by circuit and model class", [*_per_model(table, "corpora"), *_names(study)]
     )
 
 
@@ -154,7 +157,7 @@ def figure4_by_corpus(study: Study) -> Figure:
         table,
         "score delta",
         "Score deltas by circuit and corpus",
-        [*_per_model(table, "model classes"), *_sizes(study), *study.remarks],
+        [*_per_model(table, "model classes"), *_sizes(study), *_names(study)],
     )
 
 
@@ -176,7 +179,7 @@ def figure5(study: Study) -> Figure:
             if len(single)
             else []
         ),
-        *study.remarks,
+        *_names(study),
     ]
     return circuits.draw(
         ranked, "score", "SG score by circuit", subtitle, list(kinds["series"].unique(maintain_order=True))
@@ -213,6 +216,11 @@ def _sizes(study: Study) -> list[str]:
     corpora = set(study.items["corpus"])
     sizes = [f"{corpus} {words:g}" for corpus, words in study.words.items() if corpus in corpora]
     return [f"corpora, in millions of words: {', '.join(sizes)}"] if sizes else []
+
+
+def _names(study: Study) -> list[str]:
+    """Say that a circuit has another name in the paper, before the remarks."""
+    return [*([EXPECTATION] if "Gross Syntactic State" in study.circuits.values() else []), *study.remarks]
 
 
 def _pooled(study: Study) -> str:

@@ -1,6 +1,6 @@
 """Data behind the claims of Hu et al. 2020: the raw results, prepared as in the paper, and the means in its figures."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -86,9 +86,11 @@ def _judged(text: str, printed: str, judge: Callable[[], list[Row]]) -> Judged:
         return Judged(text, printed, [], str(error))
 
 
-def verdicts(rows: Sequence[Row]) -> Table:
-    """Make the small table of verdicts, with the criteria of the claims."""
-    return multiverse.verdict_table(rows, [CRITERIA, claims_of_perplexity.CRITERIA])
+def verdicts(rows: Sequence[Row], study: Study) -> Iterator[tuple[str, Table]]:
+    """Yield the small table of verdicts, with the criteria of the claims, and the table of all their numbers."""
+    small = multiverse.verdict_table(rows, [CRITERIA, claims_of_perplexity.CRITERIA])
+    for name, table in (("verdicts", small), ("multiverse", multiverse.table(rows))):
+        yield name, replace(table, notes=(*table.notes, *study.mixed))
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,8 @@ def build_study(raw: Raw, suites: str = "31", ngram: str = "vote") -> Study:
     level = sum(expected.values()) / len(names) if len(expected) == len(names) else float("nan")
     published = len(cited("hu2020")["items"]) - len(SUITES[suites])
     return Study(
-        items, circuits, perplexity, WORDS, LABELS, level, (WITHDRAWN,), WORD_BY_WORD, remarks, published, expected
+        items, circuits, perplexity, WORDS, LABELS, level, (WITHDRAWN,), WORD_BY_WORD, remarks, published, expected,
+        (WITHDRAWN,), False,
     )  # fmt: skip
 
 

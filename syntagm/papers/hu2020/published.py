@@ -14,7 +14,6 @@ from syntagm.papers.hu2020 import (
     completeness,
     figures,
     findings,
-    multiverse,
     regressions,
     tables,
 )
@@ -60,8 +59,7 @@ def outputs(raw: Raw, suites: str, ngram: str, intervals: str) -> Iterator[tuple
     differences = findings.table(CLAIMS, found)
     yield "differences", differences
     yield "counts", findings.counts(differences, found.judged)
-    yield "verdicts", findings.verdicts(found.rows())
-    yield "multiverse", multiverse.table(found.rows())
+    yield from findings.verdicts(found.rows(), found.study)
 
 
 def with_note(table: Table, suites: str) -> Table:

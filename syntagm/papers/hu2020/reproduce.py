@@ -22,9 +22,10 @@ from syntagm.materials.suite_files import read_suites
 from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Design, simulations
 from syntagm.papers.experiment.experiment import carry_out
-from syntagm.papers.hu2020 import completeness, figures, findings, multiverse, published, regressions, tables
+from syntagm.papers.hu2020 import completeness, figures, findings, published, regressions, tables
 from syntagm.papers.hu2020 import study as _study
 from syntagm.papers.hu2020.preparation import SUITES as LEFT_OUT
+from syntagm.papers.hu2020.preparation import WORDS
 from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.paper import Experiment, Paper
 from syntagm.progress import Progress
@@ -38,6 +39,7 @@ SUITES = ("hu2020",)
 # The paper's analysis excludes these of the 34 suites from every mean.
 ASIDE = LEFT_OUT["31"]
 SIZES = {"xs": 100_000, "sm": 1_000_000}
+PAPER_SIZES = {corpus.lower(): round(words * 1e6) for corpus, words in WORDS.items()}
 SEEDS = (1, 2)
 
 # Key of a perplexity record -> column of the table.
@@ -103,8 +105,7 @@ def of_experiment(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
         found = regressions.Regressions(study, simulations(folder))
         yield from regressions.tables(found)
         if rows := [row for claim in findings.judge_claims(study.as_published(), None, found) for row in claim.rows]:
-            yield "verdicts", findings.verdicts(rows)
-            yield "multiverse", multiverse.table(rows)
+            yield from findings.verdicts(rows, study)
 
 
 def tests(design: Design, finished: bool) -> list[Planned]:
@@ -225,5 +226,5 @@ PAPER = Paper(
     read,
     completeness.lacking,
     ratio_tests=True,
-    experiment=Experiment(SIZES, SEEDS, experiment, of_experiment, tests=tests),
+    experiment=Experiment(SIZES, SEEDS, experiment, of_experiment, paper_sizes=PAPER_SIZES, tests=tests),
 )

@@ -14,7 +14,7 @@ import polars as pl
 from syntagm.errors import RunError
 from syntagm.io.number import counted
 from syntagm.papers.experiment.design import Cell
-from syntagm.papers.hu2020.models import CLASSES
+from syntagm.papers.hu2020.models import ALL_GPT2, ALL_NGRAMS, CLASSES
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.chance import chance
@@ -46,6 +46,8 @@ class Study:
         chance: the chance level over the suites; nan if unknown.
         absent: the models that the published figures by corpus exclude.
         words_alike: the neural models over whole words, whose perplexities can be compared.
+        unlike: the models whose perplexities can't be compared with those of `words_alike`, or of all others.
+        sizes_alike: whether the perplexities of `words_alike` can be compared between corpora.
         remarks: lines below the title of every figure by model.
         published: the number of suites in the publication; 0 if the study is of other data.
         chances: suite -> score of random answers, for suites for which it is known.
@@ -62,6 +64,8 @@ class Study:
     remarks: tuple[str, ...] = ()
     published: int = 0
     chances: Mapping[str, float] = field(default_factory=dict)
+    unlike: tuple[str, ...] = ()
+    sizes_alike: bool = True
 
     def label(self, model: str) -> str:
         """Return the label of a model."""
@@ -96,10 +100,22 @@ class Study:
         table = pl.DataFrame(sizes, schema={"corpus": pl.String, "words": pl.Float64})
         return joined.join(table, on="corpus", how="left", maintain_order="left")
 
+    @property
+    def mixed(self) -> tuple[str, ...]:
+        """Lines that say which perplexities can't be compared; none if all can."""
+        names = [self.label(model) for model in self.unlike if (self.perplexity["model"] == model).any()]
+        lines = [f"perplexities over other units or vocabularies, not comparable with the rest: {', '.join(names)}"]
+        sizes = "perplexities over words, not comparable between corpora, whose vocabularies differ"
+        return (*(lines if names else ()), *(() if self.sizes_alike else [sizes]))
+
     def as_published(self) -> "Study":
         """Return the same study with the families of an experiment named like the classes of the publication."""
         names = pl.col("model").replace(CLASSES)
-        return replace(self, items=self.items.with_columns(names), perplexity=self.perplexity.with_columns(names))
+        items, perplexity = (table.with_columns(names) for table in (self.items, self.perplexity))
+        alike, unlike = (
+            tuple(CLASSES.get(name, name) for name in models) for models in (self.words_alike, self.unlike)
+        )
+        return replace(self, items=items, perplexity=perplexity, words_alike=alike, unlike=unlike)
 
 
 def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
@@ -162,7 +178,8 @@ def of_experiment(
     With several samples of the corpus, the seed of an instance is its number among those of its family and size.
 
     Arguments:
-        finished: for each finished model, its run and a record with its family, size, sample, seed and perplexity.
+        finished: for each finished model, its run and a record with its family, size, sample, seed and perplexity, and
+            the numbers of unknown and undefined words.
         words: size -> millions of words.
         aside: the excluded suites.
 
@@ -175,7 +192,38 @@ def of_experiment(
     schema = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
     perplexity = pl.DataFrame(rows, schema=schema, orient="row").filter(pl.col("perplexity").is_finite())
     ordered = dict(sorted(words.items(), key=lambda pair: pair[1]))
-    return _study([run for _, run in pairs], tables, aside, perplexity, ordered, {})
+    study = _study([run for _, run in pairs], tables, aside, perplexity, ordered, {})
+    words_alike, unlike = comparable([model for model, _ in pairs])
+    counts = {(model["unknown"], model["undefined"]) for model, _ in pairs if model["family"] in words_alike}
+    return replace(study, words_alike=words_alike, unlike=unlike, sizes_alike=len(counts) < 2)
+
+
+def comparable(models: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the largest set of neural families over whole words with comparable perplexities, and the families unlike these.
+
+    Perplexities are comparable if on each corpus, equally many words of the test text are unknown, and undefined.
+
+    Arguments:
+        models: records of models as in `of_experiment`.
+
+    >>> counts = {"ngram": 9, "gpt2": 0, "lstm": 9, "rnng": 9, "gpt2-words": 7}
+    >>> comparable([{"family": name, "size": "xs", "unknown": count, "undefined": 0} for name, count in counts.items()])
+    (('lstm', 'rnng'), ('gpt2', 'gpt2-words'))
+    """
+    counts: dict[str, dict[tuple[str, int], tuple[int, int]]] = {}
+    for model in models:
+        part = model["size"], model.get("sample", 1)
+        counts.setdefault(model["family"], {})[part] = model["unknown"], model["undefined"]
+
+    def alike(first: str, second: str) -> bool:
+        shared = counts[first].keys() & counts[second].keys()
+        return bool(shared) and all(counts[first][part] == counts[second][part] for part in shared)
+
+    # Over byte pairs, no word is unknown.
+    pieces = [name for name, parts in counts.items() if name in ALL_GPT2 and not any(n for n, _ in parts.values())]
+    neural = [name for name in counts if name not in (*ALL_NGRAMS, *pieces)]
+    largest = max((tuple(other for other in neural if alike(name, other)) for name in neural), key=len, default=())
+    return largest, tuple(name for name in counts if not alike(name, (largest or tuple(counts))[0]))
 
 
 def planned(cells: Iterable[Cell], suites: Iterable[Suite], words: Mapping[str, float], aside: Sequence[str]) -> Study:

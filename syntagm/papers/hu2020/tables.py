@@ -101,6 +101,7 @@ def cells(study: Study) -> Table:
     notes = (
         "n: suite scores; intervals: for other suites and seeds. sd over seeds: standard deviation of the models' scores. "
         "perplexity: mean over seeds; least, most: lowest and highest seed.",
+        *study.mixed,
     )
     return Table(
         "Score and perplexity by model class and corpus", header, tuple(ordered.select(columns).iter_rows()), (), notes
@@ -225,16 +226,18 @@ def correlations(study: Study) -> Table:
         "wider), for other models; p: test of no correlation, two-sided.",
         "held constant: both variables are replaced by their residuals from a least-squares fit on it (of ranks for Spearman).",
         "p assumes independent models. It is too small, because models of one corpus or class, above all seeds, are similar.",
+        *study.mixed,
         *([_NONE] if any(row[3] != row[3] for row in rows) else []),
     )
     return Table("SG score and perplexity", columns, tuple(rows), (), notes)
 
 
 def subsets(study: Study, known: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    """Return two sets of models: all trained models, and the neural word-level models, whose perplexities are most comparable."""
+    """Return two sets of models: all trained models, and the neural word-level models with comparable perplexities."""
     words = known.filter(pl.col("model").is_in(study.words_alike))
     labels = ", ".join(study.label(model) for model in dict.fromkeys(words["model"]))
-    return [("all that were trained", known), *([(labels, words)] if 0 < len(words) < len(known) else [])]
+    everything = "all that were trained" + (", not comparable" if known["model"].is_in(study.unlike).any() else "")
+    return [(everything, known), *([(labels, words)] if 0 < len(words) < len(known) else [])]
 
 
 def _trained(study: Study) -> bool:

@@ -315,5 +315,5 @@ PAPER = Paper(
     SUITES,
     of_runs,
     from_raw,
-    experiment=Experiment(study.SIZES, study.SEEDS, study.experiment, study.outputs, samples=study.SAMPLES),
+    experiment=Experiment(study.SIZES, study.SEEDS, study.experiment, study.outputs, (), study.SAMPLES, *study.PAPER),
 )

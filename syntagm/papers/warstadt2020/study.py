@@ -32,6 +32,8 @@ from syntagm.views import learning_curve, methods
 
 SIZES = {"xs": 125_000, "sm": 250_000, "md": 500_000, "lg": 1_000_000}
 SAMPLES = 3
+# Sizes of section 6.3, from 1/8 to 64 million, of words here, and the samples of each.
+PAPER = {f"{n}k": n * 1000 for n in (125, 250, 500)} | {f"{2**n}m": 2**n * 1_000_000 for n in range(7)}, 5
 SEEDS = (1,)
 _SUMS = ("perplexity", "unknown")
 _Finished = Sequence[tuple[Mapping[str, Any], Run]]
@@ -109,10 +111,14 @@ def outputs(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
     humans = _humans(found)
     if points["words"].n_unique() > 1:
         yield "table_slopes", tables.slope_table(learning_curve.slopes(points), humans)
-    bare = points.with_columns(low=pl.lit(nan), high=pl.lit(nan), n=pl.lit(1, pl.Int64), method=pl.lit(""))
+    empty = {column: pl.lit(nan) for column in ("low", "high", "sd")}
+    bare = points.with_columns(**empty, n=pl.lit(1, pl.Int64), method=pl.lit(""))
     title = "Accuracy by amount of training text"
-    several = means.filter(pl.col("samples") > 1).select(list(learning_curve.SCHEMA))
-    yield "learning_curve", learning_curve.draw(bare, humans, title, several, units="other samples of the corpus")
+    several = means.filter(pl.col("samples") > 1).drop("samples")
+    bars = "bar: standard deviation over samples, on either side of their mean, as in the paper's Figure 5"
+    notes = [bars] if len(several) else []
+    units = "other samples of the corpus"
+    yield "learning_curve", learning_curve.draw(bare, humans, title, several, units=units, notes=notes)
 
 
 def over_samples(points: pl.DataFrame, samples: Mapping[str, int]) -> pl.DataFrame:

@@ -270,14 +270,21 @@ def _margins(table: pl.DataFrame) -> bool:
 def method_table(compared: Sequence[Comparison]) -> Table:
     """Make the table of differences between whole sentences and prefix methods, over all paradigms and by category."""
     differences = [comparison.difference for comparison in compared]
-    rows = [
-        (each.group.measure, each.group["label"], str(each.group.count("suites")), each.group.model, *numbers(each))
-        for each in differences
-    ]
-    columns = ("method", "category", "paradigms", "model", "difference_of_accuracies", *NUMBERS[1:])
+    categories: dict[tuple[str, str], list[float]] = {}
+    for each in differences:
+        if each.group["label"] != "all":
+            categories.setdefault((each.group.measure, each.group.model), []).append(each.value)
+    rows: list[tuple[Cell, ...]] = []
+    for each in differences:
+        values = categories[each.group.measure, each.group.model] if each.group["label"] == "all" else []
+        sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
+        counted = str(each.group.count("suites"))
+        rows.append((each.group.measure, each.group["label"], counted, each.group.model, *numbers(each), sd))
+    columns = ("method", "category", "paradigms", "model", "difference_of_accuracies", *NUMBERS[1:], "sd")
     notes = (
         "Accuracy on whole sentences minus that of the prefix method, paired; positive: whole sentences are easier.",
         "n: pairs that both methods can score. ties: pairs with a tie under either method.",
+        "sd: standard deviation over the categories, as in the paper's Figure 6.",
         *methods(differences),
     )
     return Table("Comparison of scoring methods", columns, tuple(rows), (), notes)
