@@ -370,7 +370,7 @@ def _run_status(arguments: argparse.Namespace) -> int:
         from syntagm.experiment import alarms
         from syntagm.runs.store import open_run
 
-        margins = [alarms.margins_of(open_run(folder)) for folder in arguments.models]
+        margins = [alarms.margins_of(open_run(folder), study.plan) for folder in arguments.models]
         rung = alarms.of_study(study, margins)
         for alarm in rung:
             print(shown_lines(f"alarm: {alarm.person}: {alarm.sentence}"))

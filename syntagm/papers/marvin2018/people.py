@@ -4,7 +4,7 @@ The paper's numbers of people, its exclusions and its items are in a supplement;
 answers that choose the grammatical sentence.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -12,6 +12,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.papers.cited import cited
 from syntagm.papers.marvin2018.constructions import constructions, main_and_embedded
 from syntagm.papers.people import COLUMNS, NOTES, about, cells, rates
+from syntagm.runs.several import has_items
 from syntagm.runs.store import Run
 from syntagm.views.people.numbers import Agreement, agreement_over
 
@@ -42,6 +43,11 @@ class Judged:
         """Return the share of answers that choose the grammatical sentence; None if the construction was not asked."""
         found = self.by_construction.get(construction)
         return None if found is None or found.individual is None else found.individual.value
+
+    def beside(self, run: Run, suites: Sequence[str]) -> bool:
+        """Return whether a model's run has all pairs of some suites that these people saw."""
+        seen = {suite.name for suite in self.run.suites}
+        return all(suite in seen and has_items(self.run, suite, run) for suite in suites)
 
     def comparison(self, construction: str) -> str:
         """Return the name of the prediction whose sentences people saw: the first one; "" if there are none."""
@@ -107,12 +113,17 @@ def table2(judged: Mapping[str, Judged]) -> Table:
     )
 
 
-def beside(judged: Mapping[str, Judged]) -> list[str]:
-    """Say what the columns of people in the tables of models are."""
+def beside(judged: Mapping[str, Judged], run: Run) -> list[str]:
+    """Say what the columns of people in the tables of a model's run are, and where people saw other pairs."""
     if not judged:
         return []
     shown = f"{', '.join(judged)}: the share of answers of people of one's own that choose the grammatical sentence."
-    return [shown, *_about(judged)]
+    lacking = [
+        f"{name}: not shown where the model lacks pairs that these people saw, in {'; '.join(missing)}."
+        for name, group in judged.items()
+        if (missing := [each for each in constructions(run) if not group.beside(run, group.suites.get(each, ()))])
+    ]
+    return [shown, *lacking, *_about(judged)]
 
 
 def _sources(judged: Mapping[str, Judged]) -> tuple[str, ...]:
