@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from syntagm.errors import RunError
@@ -128,12 +127,10 @@ def margins_of(run: Run, made: Plan) -> Margins:
         RunError: the run has no item of the plan with the same sentences.
     """
     found: dict[tuple[str, str], float] = {}
-    for suite in made.suites:
-        if suite.name not in {record.name for record in run.suites}:
-            continue
+    names = {record.name for record in run.suites}
+    for suite in [suite for suite in made.suites if suite.name in names]:
         first = next(iter(run.suite(suite.name).predictions_for("first")), "")
-        rows = run.results(suite.name).filter(pl.col("measure") == first)
-        margins = dict(rows.select("item", "margin").iter_rows())
+        margins = dict(run.results(suite.name).filter(measure=first).select("item", "margin").iter_rows())
         items = items_by_sentences(run, suite.name)
         for item in suite.items:
             said = frozenset((name, sentence.text) for name, sentence in item.sentences.items())

@@ -1,13 +1,11 @@
 """Several runs side by side: distinct names for models and suites, and the runs that include a suite."""
 
 from collections.abc import Sequence
-from itertools import combinations
 
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
 from syntagm.suite import sample_of
 from syntagm.tasks.people import People
-from syntagm.tasks.task import SuiteRecord
 
 
 def named(runs: Sequence[Run]) -> list[tuple[str, Run]]:
@@ -42,51 +40,32 @@ def titles(runs: Sequence[Run]) -> dict[tuple[str, str], str]:
 
 
 def items_by_sentences(run: Run, suite: str) -> dict[frozenset[tuple[str, str]], str]:
-    """Return the items of a suite by what they say: the (condition, text) of all sentences -> item.
-
-    Raises:
-        RunError: the run has no table of sentences.
-    """
+    """Return the items of a suite by what they say: condition and text of all sentences -> item."""
     rows = run.sentences(suite).group_by("item", maintain_order=True).agg("condition", "text")
     return {frozenset(zip(names, texts, strict=True)): item for item, names, texts in rows.iter_rows()}
 
 
 def same_items(run: Run, suite: str, other: Run) -> dict[str, str]:
-    """Return the items of a suite that another run has under the same name, with the same sentences: item -> its item there.
+    """Match the items of a suite with those of another run that say the same: item -> item; empty if one is missing there.
 
-    People are asked about some items of a suite, so the hash of their suite is another one. Runs without a table of
-    sentences have no such items.
+    People see some items of a suite, so their suite has another hash. A run without sentences matches nothing.
     """
-    if suite not in {record.name for record in other.suites} or any("parquet" not in each.tables for each in (run, other)):
+    if suite not in {own.name for own in other.suites} or any("parquet" not in each.tables for each in (run, other)):
         return {}
-    theirs = items_by_sentences(other, suite)
-    return {item: theirs[said] for said, item in items_by_sentences(run, suite).items() if said in theirs}
+    own, theirs = items_by_sentences(run, suite), items_by_sentences(other, suite)
+    return {item: theirs[said] for said, item in own.items()} if own.keys() <= theirs.keys() else {}
 
 
-def has_items(run: Run, suite: str, other: Run) -> bool:
-    """Return whether another run has all items of a suite; see `same_items`."""
-    hashes = {record.name: record.hash for record in other.suites}
-    return hashes.get(suite) == run.suite(suite).hash or len(same_items(run, suite, other)) == run.suite(suite).items
-
-
-def comparable(runs: Sequence[tuple[str, Run]]) -> dict[tuple[str, str], list[str]]:
-    """Return the suites on which each pair of named runs can be compared: (name, name) -> suites.
-
-    These have the same content in both; where people are one of the two, the other has all items that they saw.
-    """
-
-    def same(first: Run, second: Run, suite: SuiteRecord) -> bool:
-        there = next((record for record in second.suites if record.name == suite.name), None)
-        return there is not None and (
-            there.hash == suite.hash
-            or (first.task is People and has_items(first, suite.name, second))
-            or (second.task is People and has_items(second, suite.name, first))
-        )
-
-    return {
-        (a, b): [suite.name for suite in first.suites if same(first, second, suite)]
-        for (a, first), (b, second) in combinations(runs, 2)
-    }
+def comparable(first: Run, second: Run) -> list[str]:
+    """Return the suites with the same content in both runs or, if one is of people, with all their items in the other."""
+    hashes = {suite.name: suite.hash for suite in second.suites}
+    asked = [(run, other) for run, other in ((first, second), (second, first)) if run.task is People]
+    shared = [suite for suite in first.suites if suite.name in hashes]
+    return [
+        suite.name
+        for suite in shared
+        if suite.hash == hashes[suite.name] or any(same_items(run, suite.name, other) for run, other in asked)
+    ]
 
 
 def listed(suites: Sequence[str]) -> str:
@@ -102,14 +81,14 @@ def listed(suites: Sequence[str]) -> str:
 def different_content(runs: Sequence[Run]) -> str:
     """Return a sentence about the suites that have one name but different content in several runs; "" if there are none.
 
-    It says for one of these suites which content each run has: a sample of items, or otherwise the hash. People whose items
-    a model has too have no other content.
+    It says for one of these suites which content each run has: a sample of items, or otherwise the hash. The items of
+    people are not different if a model has them.
     """
     by_name: dict[str, dict[str, str]] = {}
     models = [run for run in runs if run.task is not People]
     for run in runs:
         for suite in run.suites:
-            if run.task is People and any(has_items(run, suite.name, model) for model in models):
+            if run.task is People and any(same_items(run, suite.name, model) for model in models):
                 continue
             sample = sample_of(suite.tags)
             content = suite.tags["sample"] if sample else suite.hash[:8]

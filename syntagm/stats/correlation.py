@@ -4,9 +4,8 @@ Intervals are those of `association`, for other suites. Two models are compared 
 correlation is nan with fewer than three suites, or if all values of a model are equal.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from types import MappingProxyType
 
 import numpy as np
 import polars as pl
@@ -23,35 +22,27 @@ SCHEMA = {
 LEAST = 3
 
 
-Shared = Mapping[tuple[str, str], Collection[str]]
-_NONE: Shared = MappingProxyType({})
-
-
-def correlations(accuracies: Mapping[str, Mapping[str, float]], shared: Shared = _NONE) -> pl.DataFrame:
+def correlations(accuracies: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
     """Compute Pearson's and Spearman's correlation for each pair of models; columns as in `SCHEMA`.
 
     Arguments:
         accuracies: model -> suite -> accuracy; nan if undefined.
-        shared: two models -> the suites on which they can be compared; by default, all that both have.
 
     >>> table = correlations({"a": {"s": 0.1, "t": 0.2, "u": 0.4}, "b": {"s": 0.5, "t": 0.6, "u": 0.8}})
     >>> table.select("a", "b", "kind", pl.col("r").round(6), "n").rows()
     [('a', 'b', 'Pearson', 1.0, 3), ('a', 'b', 'Spearman', 1.0, 3)]
     """
     pairs = list(combinations(accuracies, 2))
-    rows = [_row(accuracies, a, b, kind, shared) for a, b in pairs for kind in METHODS]
+    rows = [_row(accuracies, a, b, kind) for a, b in pairs for kind in METHODS]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def _row(
-    accuracies: Mapping[str, Mapping[str, float]], a: str, b: str, kind: str, shared: Shared
-) -> tuple[object, ...]:
-    allowed = shared.get((a, b), accuracies[a])
-    both = [name for name in allowed if _defined(accuracies[a], name) and _defined(accuracies[b], name)]
-    x, y = ([accuracies[model][suite] for suite in both] for model in (a, b))
-    correlation = association(x, y, kind) if len(both) >= LEAST else None
+def _row(accuracies: Mapping[str, Mapping[str, float]], a: str, b: str, kind: str) -> tuple[object, ...]:
+    shared = [suite for suite in accuracies[a] if _defined(accuracies[a], suite) and _defined(accuracies[b], suite)]
+    x, y = ([accuracies[model][suite] for suite in shared] for model in (a, b))
+    correlation = association(x, y, kind) if len(shared) >= LEAST else None
     numbers = (correlation.value, correlation.low, correlation.high) if correlation else (np.nan,) * 3
-    return (a, b, kind, *numbers, len(both), method_of(kind, len(both), "suites"))
+    return (a, b, kind, *numbers, len(shared), method_of(kind, len(shared), "suites"))
 
 
 def order(table: pl.DataFrame, models: Sequence[str], kind: str = "Pearson") -> list[str]:

@@ -183,11 +183,8 @@ def _reliability_of_all(run: Run, parts: Sequence[tuple[NDArray[np.float64], _Ha
 def _margins(other: Run, run: Run, record: SuiteRecord, items: Sequence[str]) -> NDArray[np.float64] | None:
     """Return the margins of a model for the items that people saw; None if it lacks an item or the first prediction."""
     first = next(iter(record.predictions_for("first")), "")
-    there = next((suite for suite in other.suites if suite.name == record.name), None)
-    if there is None or there.predictions.get(first) != record.predictions[first]:
+    same = same_items(run, record.name, other)
+    if not same or other.suite(record.name).predictions.get(first) != record.predictions[first]:
         return None
-    same = same_items(run, record.name, other) if there.hash != record.hash else {item: item for item in items}
     found = dict(other.results(record.name).filter(pl.col("measure") == first).select("item", "margin").iter_rows())
-    if len(same) < record.items or not found:
-        return None
-    return np.array([found.get(same[item], np.nan) for item in items])
+    return np.array([found.get(same[item], np.nan) for item in items]) if found else None

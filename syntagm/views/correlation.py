@@ -1,6 +1,7 @@
 """Correlation of models: a heat map of the correlations of their accuracies over suites, with similar models side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from math import isnan, nan
 
 import polars as pl
@@ -57,11 +58,22 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
         model: {estimate.group.suite: estimate.value for estimate in accuracies(run, measure)}
         for model, run in named(runs)
     }
-    table = correlation.correlations(values, comparable(named(runs)))
+    table = of_pairs(values, named(runs))
     if (most := max(table["n"].to_list(), default=0)) < correlation.LEAST:
         found = f"{counted(most, 'suite')} with the measure in two of the runs"
         raise UsageError("correlation", found, f"at least {correlation.LEAST}")
     return draw(table, list(values), "Correlation of accuracies")
+
+
+def of_pairs(values: Mapping[str, Mapping[str, float]], runs: Sequence[tuple[str, Run]]) -> pl.DataFrame:
+    """Correlate each pair of named runs over the suites on which they are comparable; values: name -> suite -> number."""
+    shared = {(a, b): comparable(first, second) for (a, first), (b, second) in combinations(runs, 2)}
+    pairs = [
+        ({name: values[a][name] for name in suites if name in values[a]}, a, b) for (a, b), suites in shared.items()
+    ]
+    return pl.concat(
+        [correlation.correlations({}), *(correlation.correlations({a: own, b: values[b]}) for own, a, b in pairs)]
+    )
 
 
 def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool) -> Spec:

@@ -119,7 +119,7 @@ def test_people_are_correlated_with_models_that_have_their_pairs() -> None:
     notes = "\n".join(made.notes)
     assert f"{first} and people:ours: 8 pairs in both, 36 in the larger set." in notes
     assert f"{second} and people:ours: not correlated over suites wh_island, causative, passive_1 and 1 more" in notes
-    assert "these pairs in 0 of 3 paradigms, elsewhere other pairs under the same name" in notes
+    assert "the judged pairs themselves in 0 of 3 paradigms, elsewhere other pairs under the same name" in notes
     assert "only 0 suites" not in notes
 
 
@@ -135,7 +135,10 @@ def test_people_who_saw_other_pairs_are_not_mixed_with_a_model() -> None:
     with pytest.warns(UserWarning, match="DIFFERENT CONTENT"):
         made = sg.table("ceiling", [run, judged])
     assert {(row["model"], row["r"]) for row in rows(made)} == {(None, None)}
-    assert made.notes[-1] == f"{run.name} lacks items that people:ours saw in suites wh_island, causative, passive_1 and 1 more."
+    assert (
+        made.notes[-1]
+        == f"{run.name} lacks items that people:ours saw in suites wh_island, causative, passive_1 and 1 more."
+    )
 
 
 def test_views_compare_people_with_a_model_over_the_pairs_that_they_saw() -> None:
@@ -157,14 +160,14 @@ def test_views_compare_people_with_a_model_over_the_pairs_that_they_saw() -> Non
 
 def test_the_published_pairs_are_known_by_their_hash(monkeypatch: pytest.MonkeyPatch) -> None:
     run = model(9)
-    [said] = [note for note in made_notes(run) if "these pairs" in note]
+    [said] = [note for note in made_notes(run) if "judged pairs" in note]
     assert "in 0 of 3" in said
     texts = sorted({text for n in range(5) for text in (f"The causative {n} sleeps.", f"The causative {n} sleep.")})
     digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()[:8]
     cited = {"paradigms": [{"paradigm": "causative", "pairs": digest}]}
     monkeypatch.setattr("syntagm.papers.warstadt2020.paradigms.cited", lambda name: cited)
-    [said] = [note for note in made_notes(run) if "these pairs" in note]
-    assert said.startswith("random:normal(16,2)?seed=1: these pairs in 1 of 3 paradigms, elsewhere")
+    [said] = [note for note in made_notes(run) if "judged pairs" in note]
+    assert "themselves in 1 of 3 paradigms, elsewhere" in said
 
 
 def made_notes(run: Run) -> tuple[str, ...]:
@@ -177,7 +180,7 @@ def made_notes(run: Run) -> tuple[str, ...]:
 def test_the_first_published_pairs_are_those_that_people_judged() -> None:
     paths = [path for path in sorted(BLIMP.glob("*.jsonl")) if path.stem in warstadt2020.published()][:3]
     suites = [replace(suite, items=suite.items[:9]) for path in paths for suite in sg.read_suites(path)]
-    assert "these pairs in 3 of 3 paradigms." in made_notes(sg.evaluate(sg.load_model("random"), suites))[-1]
+    assert "themselves in 3 of 3 paradigms." in made_notes(sg.evaluate(sg.load_model("random"), suites))[-2]
 
 
 def numbered(name: str, *numbers: tuple[str, str]) -> Suite:
@@ -230,7 +233,7 @@ def test_people_who_saw_other_pairs_have_no_column_beside_a_construction() -> No
     table = made["table1"]
     assert isinstance(table, Table)
     [said] = [note for note in table.notes if "lacks pairs" in note]
-    assert said.endswith("in In an object relative clause.")
+    assert said.endswith("that these people saw: In an object relative clause.")
 
 
 def test_other_designs_are_no_forced_choice() -> None:

@@ -4,7 +4,7 @@ The paper's numbers of people, its exclusions and its items are in a supplement;
 answers that choose the grammatical sentence.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -12,7 +12,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.papers.cited import cited
 from syntagm.papers.marvin2018.constructions import constructions, main_and_embedded
 from syntagm.papers.people import COLUMNS, NOTES, about, cells, rates
-from syntagm.runs.several import has_items
+from syntagm.runs.several import same_items
 from syntagm.runs.store import Run
 from syntagm.views.people.numbers import Agreement, agreement_over
 
@@ -39,15 +39,17 @@ class Judged:
         }
         self._by_numbers: dict[str, dict[tuple[str, str], tuple[float, int, int]]] = {}
 
-    def share(self, construction: str) -> float | None:
-        """Return the share of answers that choose the grammatical sentence; None if the construction was not asked."""
+    def share(self, construction: str, comparison: str, run: Run) -> float | None:
+        """Return the share of grammatical choices; None for another comparison, or for pairs that a model's run lacks."""
         found = self.by_construction.get(construction)
-        return None if found is None or found.individual is None else found.individual.value
+        if found is None or found.individual is None or comparison != self.comparison(construction):
+            return None
+        return None if construction in self.lacking(run) else found.individual.value
 
-    def beside(self, run: Run, suites: Sequence[str]) -> bool:
-        """Return whether a model's run has all pairs of some suites that these people saw."""
-        seen = {suite.name for suite in self.run.suites}
-        return all(suite in seen and has_items(self.run, suite, run) for suite in suites)
+    def lacking(self, run: Run) -> list[str]:
+        """Return the constructions of which a model's run lacks pairs that these people saw."""
+        suites = {name: own for name, own in self.suites.items() if name in constructions(run)}
+        return [name for name, own in suites.items() if not all(same_items(self.run, suite, run) for suite in own)]
 
     def comparison(self, construction: str) -> str:
         """Return the name of the prediction whose sentences people saw: the first one; "" if there are none."""
@@ -61,9 +63,10 @@ class Judged:
             self._by_numbers[suite] = _by_numbers(self.run, suite) if shown else {}
         return self._by_numbers[suite]
 
-    def share_by_numbers(self, suite: str, main: str, embedded: str) -> float | None:
-        """Return the share of answers for these numbers of the subjects; None if there is no such pair."""
-        return self.by_numbers(suite).get((main, embedded), (None, 0, 0))[0]
+    def share_by_numbers(self, suite: str, key: tuple[str, str], run: Run) -> float | None:
+        """Return the share of answers for numbers of main and embedded subject; None as in `share`."""
+        found = self.by_numbers(suite).get(key, (None, 0, 0))[0]
+        return found if found is not None and same_items(self.run, suite, run) else None
 
 
 def _by_numbers(run: Run, suite: str) -> dict[tuple[str, str], tuple[float, int, int]]:
@@ -119,9 +122,9 @@ def beside(judged: Mapping[str, Judged], run: Run) -> list[str]:
         return []
     shown = f"{', '.join(judged)}: the share of answers of people of one's own that choose the grammatical sentence."
     lacking = [
-        f"{name}: not shown where the model lacks pairs that these people saw, in {'; '.join(missing)}."
+        f"{name}: empty where the model lacks pairs that these people saw: {'; '.join(missing)}."
         for name, group in judged.items()
-        if (missing := [each for each in constructions(run) if not group.beside(run, group.suites.get(each, ()))])
+        if (missing := group.lacking(run))
     ]
     return [shown, *lacking, *_about(judged)]
 

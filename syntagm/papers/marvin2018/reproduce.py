@@ -129,12 +129,7 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
                 quoted = [line[model] if measure == of_models else None for model in models]
                 quoted.append(line[humans] if measure == of_people else None)
                 numbers = _numbers(pooled[name, measure], _chance(run, suites[name], measure))
-                shares = [
-                    group.share(name)
-                    if measure == group.comparison(name) and group.beside(run, group.suites.get(name, ()))
-                    else None
-                    for group in judged.values()
-                ]
+                shares = [group.share(name, measure, run) for group in judged.values()]
                 rows.append((name, measure, *numbers, *shares, *quoted, ", ".join(suites[name])))
     columns = ("construction", "comparison", *NUMBERS, *judged, *published["columns"], "suites")
     title = f"Table 1: accuracy by construction, {run.model}"
@@ -162,10 +157,7 @@ def table2(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
             by_suite[suite] = _by_numbers(run, suite) if suite in {own.name for own in run.suites} else {}
         if key in by_suite[suite]:
             numbers = _numbers(by_suite[suite][key], _chance(run, [suite], MEASURE))
-            shares = [
-                group.share_by_numbers(suite, *key) if group.beside(run, [suite]) else None
-                for group in judged.values()
-            ]
+            shares = [group.share_by_numbers(suite, key, run) for group in judged.values()]
             rows.append((suite, *key, *numbers, *shares, *(line[name] for name in quoted)))
     columns = ("suite", "main", "embedded", *NUMBERS, *judged, *quoted)
     title = f"Table 2: accuracy by number of the subjects, {run.model}"

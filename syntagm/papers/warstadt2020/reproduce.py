@@ -18,7 +18,6 @@ from itertools import combinations
 from math import isnan
 from pathlib import Path
 from statistics import mean
-from types import MappingProxyType
 
 import polars as pl
 
@@ -39,7 +38,7 @@ from syntagm.result import Estimate
 from syntagm.runs.several import comparable, listed, named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import binned, suite_means
-from syntagm.stats.correlation import Shared, correlations
+from syntagm.stats.correlation import correlations
 from syntagm.stats.score import Sample
 from syntagm.tasks.people import People
 from syntagm.views import correlation, learning_curve, methods, phenomena, surface
@@ -135,7 +134,7 @@ def from_raw(folder: Path) -> Outputs:
         "table_printed": printed(means, correlated, contrast_estimates, judged),
         "table_people": people_table(samples, judged),
         **_accuracy(means, {}, "TXL: Transformer-XL; people: n is 5 per suite"),
-        **_correlations(tables.accuracies(samples), notes[:2]),
+        **_correlations(correlated, notes[:2]),
         **contrasted,
     }
 
@@ -173,13 +172,11 @@ def _names(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
     return {name: {suite.name: shown[suite.name, suite.hash] for suite in run.suites} for name, run in named(runs)}
 
 
-def _correlations(
-    accuracies: Mapping[str, Mapping[str, float]], notes: Sequence[str], shared: Shared = MappingProxyType({})
-) -> Outputs:
-    if len(accuracies) < 2:
+def _correlations(table: pl.DataFrame, notes: Sequence[str]) -> Outputs:
+    if table.is_empty():
         return {}
-    table = correlations(accuracies, shared)
-    figure = correlation.draw(table, list(accuracies), "Do models find the same paradigms hard?")
+    names = list(dict.fromkeys([*table["a"], *table["b"]]))
+    figure = correlation.draw(table, names, "Do models find the same paradigms hard?")
     return {"table_correlations": tables.correlation_table(table, notes), "model_correlation": figure}
 
 
@@ -187,35 +184,35 @@ def _correlations_of_runs(
     accuracies: Mapping[str, Mapping[str, float]], runs: Sequence[tuple[str, Run]], known: Known
 ) -> Outputs:
     """Correlate runs over the paradigms of which both have the same pairs, and with the people of the paper over all."""
-    shared, by_name = comparable(runs), dict(runs)
     said: dict[str, list[str]] = {}
-    for (a, b), suites in shared.items():
-        if by_name[b].task is People:
-            for line in _pairs_of(by_name[a], by_name[b], suites):
-                said.setdefault(f"{b}: {line}", []).append(a)
-    notes = [f"{', '.join(names)} and {line}." for line, names in said.items()]
-    if judged := {suite: paradigm.human for suite, paradigm in known.items() if not isnan(paradigm.human)}:
-        name = f"{PEOPLE} (published)"
-        accuracies = {**accuracies, name: judged}
-        notes.append(f"{name}: transcribed, of the first five published pairs of each paradigm.")
-        having: dict[str, list[str]] = {}
-        for other, run in runs:
-            theirs = [suite.name for suite in run.suites if suite.name in judged]
-            same = sum(has_pairs_judged(run, suite) for suite in theirs)
-            rest = "" if same == len(theirs) else ", elsewhere other pairs under the same name"
-            having.setdefault(f"these pairs in {same} of {counted(len(theirs), 'paradigm')}{rest}", []).append(other)
-        notes += [f"{', '.join(names)}: {found}." for found, names in having.items()]
-    return _correlations(accuracies, notes, shared)
+    for (a, first), (b, second) in combinations(runs, 2):
+        for line in _pairs_of(first, second) if second.task is People else ():
+            said.setdefault(f"and {b}: {line}", []).append(a)
+    parts, judged = [correlation.of_pairs(accuracies, runs)], f"{PEOPLE} (published)"
+    human = {suite: paradigm.human for suite, paradigm in known.items() if not isnan(paradigm.human)}
+    for name, run in runs if human else ():
+        parts.append(correlations({name: accuracies[name], judged: human}))
+        pairs = [has_pairs_judged(run, suite.name) for suite in run.suites if suite.name in human]
+        line = f"and {judged}: the judged pairs themselves in {sum(pairs)} of {counted(len(pairs), 'paradigm')}"
+        said.setdefault(line + (", elsewhere other pairs under the same name" if not all(pairs) else ""), []).append(
+            name
+        )
+    notes = [f"{', '.join(names)} {line}." for line, names in said.items()]
+    if human:
+        notes.append(f"{judged}: transcribed, of the first five published pairs of each paradigm.")
+    order = {name: place for place, (name, _) in enumerate(runs)}
+    table = pl.concat(parts).sort(pl.col("a").replace_strict(order, return_dtype=pl.Int64), maintain_order=True)
+    return _correlations(table, notes)
 
 
-def _pairs_of(run: Run, people: Run, same: Sequence[str]) -> Iterator[str]:
-    """Say over how many pairs a run is correlated with people, and where they saw other pairs."""
+def _pairs_of(run: Run, people: Run) -> Iterator[str]:
+    """Say over how many pairs a run is correlated with people, and where it isn't."""
+    same, names = comparable(run, people), {suite.name for suite in people.suites}
     if same:
         fewer, more = sorted(sum(each.suite(suite).items for suite in same) for each in (run, people))
         yield f"{fewer:,} pairs in both" + (f", {more:,} in the larger set" if more > fewer else "")
-    names = {suite.name for suite in people.suites}
     if different := [suite.name for suite in run.suites if suite.name in names and suite.name not in same]:
-        yield f"not correlated over {listed(different)}, of which not both have the pairs that people saw"
+        yield f"not correlated over {listed(different)}, where pairs that people saw are missing"
 
 
 def _contrasts(estimates: Sequence[Estimate]) -> Outputs:
