@@ -257,11 +257,7 @@ def refused(plan: Plan, said: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def refuses(text: str, refusing: str) -> bool:
-    """Return whether an answer is the one that excludes; any is, to a hidden question.
-
-    >>> refuses(" No.", "no"), refuses("Norway", "no"), refuses("", ""), refuses("11", "")
-    (True, False, False, True)
-    """
+    """Return whether an answer is the one that excludes; any is, to a hidden question."""
     plain = text.strip().casefold().rstrip(".!")
     return plain in (refusing, refusing[:1]) if refusing else bool(plain)
 

@@ -92,7 +92,7 @@ def of_preset(name: str, suites: Sequence[Suite], wishes: Wishes) -> tuple[list[
         f"A suite is accepted if the majority agrees on at least {preset.accepted} of its items.",
     ) if preset.accepted else ()  # fmt: skip
     blocks = ceil(sum(len(suite.items) for suite in chosen) / wishes.per_person) if wishes.per_person else 1
-    wishes = replace(wishes, participants=wishes.participants or preset.participants * blocks)
+    wishes = replace(wishes, participants=wishes.participants or preset.participants * max(1, blocks))
     return chosen, replace(wishes, preset=name, attention=tuple(attention), exclusions=preset.exclusions, analyses=rule)
 
 

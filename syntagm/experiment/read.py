@@ -187,11 +187,13 @@ def _of_ours(rows: Iterable[tuple[int, Mapping[str, str]]], made: Plan, path: Pa
     """Read answers.csv; its column `excluded` is computed anew."""
     trials = made.by_id
     parts: dict[tuple[str, str], list[tuple[str, Mapping[str, str]]]] = {}
+    refused: dict[str, str] = {}
     for line, row in rows:
         if person := _person(row["person"], f"{path}, line {line}", audit):
             parts.setdefault((person, row["trial"]), []).append((f"{path}, line {line}", row))
-            reason = {person: row["excluded"]} if row["excluded"] in (answers.ADMISSION, answers.HIDDEN) else {}
-            audit.refused = {**(audit.refused or {}), **reason}
+            if row["excluded"] in (answers.ADMISSION, answers.HIDDEN):
+                refused[person] = row["excluded"]
+    audit.refused = {**(audit.refused or {}), **refused}
     for (person, name), lines in parts.items():
         place, first = lines[0]
         trial = trials.get(name)

@@ -300,9 +300,8 @@ class Study:
         Raises:
             InputError: there are more answers than questions, or one is too long.
         """
-        if len(said) > len(texts.asked_at_end(self.plan, self.settings)) or any(
-            len(text) > answers.MAX_SAID for text in said
-        ):
+        most = len(texts.asked_at_end(self.plan, self.settings))
+        if len(said) > most or any(len(text) > answers.MAX_SAID for text in said):
             raise InputError(
                 "questions at the end", "too many or too long answers", f"at most {answers.MAX_SAID} characters each"
             )
