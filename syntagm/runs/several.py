@@ -40,7 +40,9 @@ def titles(runs: Sequence[Run]) -> dict[tuple[str, str], str]:
 
 
 def items_by_sentences(run: Run, suite: str) -> dict[frozenset[tuple[str, str]], str]:
-    """Return the items of a suite by what they say: condition and text of all sentences -> item."""
+    """Return the items of a suite by condition and text of their sentences; empty for a run that doesn't keep these."""
+    if "parquet" not in run.tables:
+        return {}
     rows = run.sentences(suite).group_by("item", maintain_order=True).agg("condition", "text")
     return {frozenset(zip(names, texts, strict=True)): item for item, names, texts in rows.iter_rows()}
 
@@ -48,9 +50,9 @@ def items_by_sentences(run: Run, suite: str) -> dict[frozenset[tuple[str, str]],
 def same_items(run: Run, suite: str, other: Run) -> dict[str, str]:
     """Match the items of a suite with those of another run that say the same: item -> item; empty if one is missing there.
 
-    People see some items of a suite, so their suite has another hash. A run without sentences matches nothing.
+    People see some items of a suite, so their suite has another hash.
     """
-    if suite not in {own.name for own in other.suites} or any("parquet" not in each.tables for each in (run, other)):
+    if suite not in {own.name for own in other.suites}:
         return {}
     own, theirs = items_by_sentences(run, suite), items_by_sentences(other, suite)
     return {item: theirs[said] for said, item in own.items()} if own.keys() <= theirs.keys() else {}

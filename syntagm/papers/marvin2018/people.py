@@ -44,12 +44,11 @@ class Judged:
         found = self.by_construction.get(construction)
         if found is None or found.individual is None or comparison != self.comparison(construction):
             return None
-        return None if construction in self.lacking(run) else found.individual.value
+        return None if self.lacks(run, construction) else found.individual.value
 
-    def lacking(self, run: Run) -> list[str]:
-        """Return the constructions of which a model's run lacks pairs that these people saw."""
-        suites = {name: own for name, own in self.suites.items() if name in constructions(run)}
-        return [name for name, own in suites.items() if not all(same_items(self.run, suite, run) for suite in own)]
+    def lacks(self, run: Run, construction: str) -> bool:
+        """Return whether a model's run lacks pairs of a construction that these people saw."""
+        return not all(same_items(self.run, suite, run) for suite in self.suites.get(construction, ()))
 
     def comparison(self, construction: str) -> str:
         """Return the name of the prediction whose sentences people saw: the first one; "" if there are none."""
@@ -124,7 +123,7 @@ def beside(judged: Mapping[str, Judged], run: Run) -> list[str]:
     lacking = [
         f"{name}: empty where the model lacks pairs that these people saw: {'; '.join(missing)}."
         for name, group in judged.items()
-        if (missing := group.lacking(run))
+        if (missing := [construction for construction in constructions(run) if group.lacks(run, construction)])
     ]
     return [shown, *lacking, *_about(judged)]
 

@@ -193,10 +193,9 @@ def _correlations_of_runs(
     for name, run in runs if human else ():
         parts.append(correlations({name: accuracies[name], judged: human}))
         pairs = [has_pairs_judged(run, suite.name) for suite in run.suites if suite.name in human]
-        line = f"and {judged}: the judged pairs themselves in {sum(pairs)} of {counted(len(pairs), 'paradigm')}"
-        said.setdefault(line + (", elsewhere other pairs under the same name" if not all(pairs) else ""), []).append(
-            name
-        )
+        rest = "" if all(pairs) else ", elsewhere other pairs under the same name"
+        line = f"and {judged}: the judged pairs themselves in {sum(pairs)} of {counted(len(pairs), 'paradigm')}{rest}"
+        said.setdefault(line, []).append(name)
     notes = [f"{', '.join(names)} {line}." for line, names in said.items()]
     if human:
         notes.append(f"{judged}: transcribed, of the first five published pairs of each paradigm.")
