@@ -198,7 +198,7 @@ def _run_make(arguments: argparse.Namespace) -> int:
     suites = _suites(arguments, arguments.suites)
     wishes = make.Wishes(
         design,
-        arguments.participants or (preset.participants if preset else 0),
+        arguments.participants or 0,
         arguments.seed, _suites(arguments, arguments.fillers), _suites(arguments, arguments.catch),
         _suites(arguments, arguments.practice), not arguments.no_built_in, arguments.per_person,
         analyses=tuple(arguments.analysis), errors=arguments.errors or "redo",
@@ -356,21 +356,31 @@ def _run_import(arguments: argparse.Namespace) -> int:
     from syntagm.cli import _screen
 
     _screen.show_run(finished, None)
-    return 1 if audit.found.keys() - {answers.MISSING, answers.UNLISTED} else 0
+    return 1 if audit.found.keys() - {answers.MISSING, answers.UNLISTED, answers.UNASKED} else 0
 
 
 def _run_status(arguments: argparse.Namespace) -> int:
+    from syntagm.experiment import answers
     from syntagm.experiment.store import Study
 
     if arguments.models and not arguments.alarms:
         raise UsageError("--models", "given without --alarms", "both", "Alarms compare answers with those of models.")
     study = Study(arguments.folder)
     _print_progress(study)
+    said = study.said().values()
+    for place, (text, refused) in enumerate(study.plan.questions):
+        given = [texts[place] for texts in said if len(texts) > place and texts[place].strip()]
+        excluding = sum(answers.refuses(answer, refused) for answer in given)
+        print(
+            shown_lines(
+                f"asked{'' if refused else ', hidden'}: {text} answers: {len(given)}, of which exclude: {excluding}"
+            )
+        )
     if arguments.alarms:
         from syntagm.experiment import alarms
         from syntagm.runs.store import open_run
 
-        margins = [alarms.margins_of(open_run(folder)) for folder in arguments.models]
+        margins = [alarms.margins_of(open_run(folder), study.plan) for folder in arguments.models]
         rung = alarms.of_study(study, margins)
         for alarm in rung:
             print(shown_lines(f"alarm: {alarm.person}: {alarm.sentence}"))
@@ -380,7 +390,7 @@ def _run_status(arguments: argparse.Namespace) -> int:
 
 
 def _run_export(arguments: argparse.Namespace) -> int:
-    from syntagm.experiment import answers
+    from syntagm.experiment import answers, texts
     from syntagm.experiment.store import Study
     from syntagm.io import atomic, csv
 
@@ -390,10 +400,10 @@ def _run_export(arguments: argparse.Namespace) -> int:
         rows: list[tuple[object, ...]] = [
             (person, question, csv.harmless(answer))
             for person, said in study.said().items()
-            for question, answer in zip(study.settings.ask, said, strict=False)
+            for question, answer in zip(texts.asked_at_end(study.plan, study.settings), said, strict=False)
         ]
     else:
-        columns, rows = answers.table(study.plan, study.answers())
+        columns, rows = answers.table(study.plan, study.answers(), study.refused())
     # Earlier versions wrote no column `times`.
     _files.spare_csv(arguments.output, columns, arguments.force, columns[: len(answers.COLUMNS)])
     atomic.write(arguments.output, "".join(csv.lines(columns, rows)).encode())

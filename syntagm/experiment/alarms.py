@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from syntagm.errors import RunError
 from syntagm.experiment.answers import Answer
 from syntagm.experiment.plan import Plan
 from syntagm.experiment.store import Study
+from syntagm.runs.several import items_by_sentences
 from syntagm.runs.store import Run
 
 # With fewer times, or fewer choices, there is no alarm.
@@ -118,15 +120,24 @@ def _limits(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, floa
     return math.tanh(z - reach), math.tanh(z + reach)
 
 
-def margins_of(run: Run) -> Margins:
-    """Return the margins of a run, by the first prediction of each suite."""
+def margins_of(run: Run, made: Plan) -> Margins:
+    """Return the margins of a run, by the first prediction of each suite, for the items of a plan.
+
+    Raises:
+        RunError: the run has no item of the plan with the same sentences.
+    """
     found: dict[tuple[str, str], float] = {}
-    for record in run.suites:
-        first = next(iter(record.predictions_for("first")), "")
-        rows = run.results(record.name)
-        for item, measure, margin in rows.select("item", "measure", "margin").iter_rows():
-            if measure == first and math.isfinite(margin):
-                found[record.name, item] = margin
+    names = {record.name for record in run.suites}
+    for suite in [suite for suite in made.suites if suite.name in names]:
+        first = next(iter(run.suite(suite.name).predictions_for("first")), "")
+        margins = dict(run.results(suite.name).filter(measure=first).select("item", "margin").iter_rows())
+        items = items_by_sentences(run, suite.name)
+        for item in suite.items:
+            said = frozenset((name, sentence.text) for name, sentence in item.sentences.items())
+            if math.isfinite(margin := margins.get(items.get(said, ""), math.nan)):
+                found[suite.name, item.id] = margin
+    if not found:
+        raise RunError(run.place, "no item of the study", "a run of the items that people see")
     return found
 
 

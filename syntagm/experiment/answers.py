@@ -17,6 +17,10 @@ LONGEST = 86_400_000.0
 # The kind of problem that people who leave cause.
 MISSING = "missing answers"
 UNLISTED = "people without a known list, to whom rules about finishing and about sides can't be applied"
+UNASKED = "people without answers to the questions at the end, to whom rules about these can't be applied"
+# Why such answers exclude a person, and person -> why.
+ADMISSION, HIDDEN = "admission", "hidden question"
+Why = Mapping[str, str] | None
 # The most characters of an answer to a question at the end.
 MAX_SAID = 500
 
@@ -73,9 +77,11 @@ class Row:
 COLUMNS = ("person", "list", "trial", "suite", "item", "condition", "region", "choice", "rating", "ms", "excluded")
 
 
-def table(plan: Plan, answers: Sequence[Answer]) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+def table(
+    plan: Plan, answers: Sequence[Answer], refused: Why = None
+) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
     """Return the columns and rows of answers.csv; those of times say last that these are sums over the words of regions."""
-    made = rows(plan, answers, apply(plan, answers).excluded)
+    made = rows(plan, answers, apply(plan, answers, refused).excluded)
     if not plan.design.timed:
         return COLUMNS, [row.cells for row in made]
     return (*COLUMNS, "times"), [(*row.cells, "regions" if row.region else "") for row in made]
@@ -199,8 +205,8 @@ class Applied:
     people: Mapping[str, str]
 
 
-def apply(plan: Plan, answers: Sequence[Answer]) -> Applied:
-    """Apply the exclusion rules of a plan to all answers of the study."""
+def apply(plan: Plan, answers: Sequence[Answer], refused: Why = None) -> Applied:
+    """Apply the exclusion rules of a plan to all answers of the study; `refused` returns what those about questions give."""
     trials, rules = plan.by_id, plan.exclusions
     by_person: dict[str, list[Answer]] = {}
     for answer in answers:
@@ -208,7 +214,7 @@ def apply(plan: Plan, answers: Sequence[Answer]) -> Applied:
     excluded: dict[tuple[str, str], str] = {}
     people: dict[str, str] = {}
     for person, given in by_person.items():
-        if reason := _of_person(plan, trials, given):
+        if reason := _of_person(plan, trials, given) or (refused or {}).get(person):
             excluded[person, ""] = people[person] = reason
         for answer in given:
             if not plan.design.timed and (why := _of_time(answer.ms, rules.fastest, rules.slowest)):
@@ -238,6 +244,22 @@ def _of_person(plan: Plan, trials: Mapping[str, Trial], given: Sequence[Answer])
         if critical and max(kinds.values()) / len(critical) > rules.sameness:
             return "the same answer"
     return ""
+
+
+def refused(plan: Plan, said: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return why answers to the questions at the end exclude people: person -> reason; see `presets.Preset`."""
+    return {
+        person: ADMISSION if refusing else HIDDEN
+        for person, texts in said.items()
+        for (_, refusing), text in zip(plan.questions, texts, strict=False)
+        if refuses(text, refusing)
+    }
+
+
+def refuses(text: str, refusing: str) -> bool:
+    """Return whether an answer is the one that excludes; any is, to a hidden question."""
+    plain = text.strip().casefold().rstrip(".!")
+    return plain in (refusing, refusing[:1]) if refusing else bool(plain)
 
 
 def _side(plan: Plan, answer: Answer, list_number: int | None) -> object:
@@ -278,9 +300,11 @@ class Audit:
 
     Arguments:
         found: kind of problem -> the places, in words.
+        refused: see `refused`; None if nobody's answers to the questions at the end are known.
     """
 
     found: dict[str, list[str]] = field(default_factory=dict)
+    refused: Why = None
 
     def note(self, kind: str, place: str) -> None:
         """Count a problem."""
@@ -319,4 +343,6 @@ def audited(plan: Plan, answers: Iterable[Answer], audit: Audit) -> list[Answer]
                 audit.note(MISSING, f"person {person}, trial {trial}")
         elif plan.exclusions.complete or (plan.exclusions.sameness < 1 and plan.design.shows == 2):
             audit.note(UNLISTED, f"person {person}")
+        if plan.questions and audit.refused is None:
+            audit.note(UNASKED, f"person {person}")
     return [answer for given in known.values() for answer in given.values()]

@@ -42,7 +42,8 @@ def data(folder: Path) -> dict[str, Any]:
         "address": settings.address,
         "datapipe": settings.datapipe,
         "completion_code": settings.completion_code,
-        "ask": list(settings.ask),
+        # Only our server's page has hidden questions; here their texts are empty.
+        "ask": [*(text if refused else "" for text, refused in made.questions), *settings.ask],
         "scale": list(range(LOWEST, HIGHEST + 1)),
         "errors": made.options.get("errors", "redo"),
         "trials": [

@@ -65,5 +65,5 @@ def fill(folder: Path, people: Simulated) -> Study:
             clock.now += _PACE
             study.answer(person, simulated.answer(people.plan.trials[trial]))
         if stays == len(shown):
-            study.finish(person)
+            study.finish(person, ["yes" if refused else "" for _, refused in people.plan.questions])
     return study

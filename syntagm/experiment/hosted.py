@@ -156,7 +156,8 @@ class Hosted:
         made, settings = self.study.plan, self.study.settings
         return {
             "kind": KINDS[made.design.name], "title": settings.title, "instructions": html(self.texts.instructions),
-            "question": self.texts.question.strip(), "reference": self.texts.reference, "ask": list(settings.ask),
+            "question": self.texts.question.strip(), "reference": self.texts.reference, "ask": texts.asked_at_end(made, settings),
+            "hidden": [place for place, (_, refused) in enumerate(made.questions) if not refused],
             "scale": list(range(LOWEST, HIGHEST + 1)), "errors": made.options.get("errors", "redo"),
             "trials": [trial_of(made.trials[number], first, place) for place, (number, first) in enumerate(trials)],
         }  # fmt: skip
@@ -232,7 +233,7 @@ class Hosted:
 
     def export(self, asked: Asked) -> Response:
         """Return answers.csv."""
-        table = answers.table(self.study.plan, self.study.answers())
+        table = answers.table(self.study.plan, self.study.answers(), self.study.refused())
         return download("".join(csv.lines(*table)).encode(), "text/csv", "answers.csv")
 
     def preview(self, asked: Asked) -> Response:

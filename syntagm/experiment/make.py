@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import ceil, inf
 from pathlib import Path
+from typing import Any
 
 from syntagm.errors import InputError, RunError, UsageError
 from syntagm.experiment import lists, materials, maze, plan, presets, texts
@@ -90,6 +91,8 @@ def of_preset(name: str, suites: Sequence[Suite], wishes: Wishes) -> tuple[list[
     rule = (
         f"A suite is accepted if the majority agrees on at least {preset.accepted} of its items.",
     ) if preset.accepted else ()  # fmt: skip
+    blocks = ceil(sum(len(suite.items) for suite in chosen) / wishes.per_person) if wishes.per_person else 1
+    wishes = replace(wishes, participants=wishes.participants or preset.participants * max(1, blocks))
     return chosen, replace(wishes, preset=name, attention=tuple(attention), exclusions=preset.exclusions, analyses=rule)
 
 
@@ -167,10 +170,15 @@ def planned(
     if design.timed and wishes.catch:
         cure = "Add the tags question and answer to items, and exclude by --exclude-questions."
         raise UsageError("--catch", f"the design {design.name}, in which nothing is judged", "no catch trials", cure)
-    others = [trial for role in ("practice", "filler", "catch") for trial in _others(design, wishes, role)]
+    preset = presets.find(wishes.preset) if wishes.preset else None
+    practice, fillers, checks = (_others(design, wishes, role) for role in ("practice", "filler", "catch"))
+    if preset and preset.items_per_check:
+        seen = min(wishes.per_person or MAX_TRIALS, sum(len(suite.items) for suite in suites))
+        checks = checks[: ceil(seen / preset.items_per_check)]
+    others = [*practice, *fillers, *checks]
     if len(critical) + len(others) > MAX_TRIALS:
         raise UsageError("SUITES", f"{len(critical) + len(others):,} trials", f"at most {MAX_TRIALS:,}", "Use --limit.")
-    notes = []
+    notes = [preset.recruiting] if preset and preset.recruiting else []
     if design.name == "maze":
         if model is None:
             raise UsageError("--design maze", "no model for the distractors", "--model MODEL")
@@ -187,8 +195,9 @@ def planned(
     notes += _unbalanced(suites, critical, len(found), wishes.participants)
     notes += _confounded(suites, critical, found[0])
     analyses = (*_ANALYSES[design.answer], *wishes.analyses)
-    options = {
+    options: dict[str, Any] = {
         "attention": list(wishes.attention),
+        **({"questions": preset.questions} if preset and preset.questions else {}),
         **({"errors": wishes.errors, "model": model.name} if model is not None and design.name == "maze" else {}),
     }
     return Plan(
@@ -294,7 +303,7 @@ def write(made: Plan, folder: Path) -> None:
                 raise RunError(str(path), "another plan", "the same plan", cure)
         else:
             plan.write(made, folder)
-        texts.write(folder, made.design, len(made.lists[0]))
+        texts.write(folder, made)
 
 
 def _as_read(made: Plan) -> dict[str, object]:

@@ -103,6 +103,7 @@ def script(data: dict[str, Any], completion_code: str) -> str:
     ask = "\n".join(
         f'    newTextInput("ask{number}").before(newText({json.dumps(text)})).log().print(),'
         for number, text in enumerate(data["ask"])
+        if text
     )
     code = f"newText({json.dumps('Your completion code is ' + completion_code)}).print()," if completion_code else ""
     return f"""// Written by syntagm. The plan is {data["plan"]}.

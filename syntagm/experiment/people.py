@@ -69,7 +69,7 @@ def run_of(
         raise UsageError("--label", repr(label), "letters, digits, '_', '.' and '-', at most 60")
     if not given:
         raise UsageError(f"people:{label}", "no answers", "at least one")
-    applied = answers.apply(made, given)
+    applied = answers.apply(made, given, audit.refused)
     rows = list(answers.rows(made, given, applied.excluded))
     trials = made.by_id
     tables = {

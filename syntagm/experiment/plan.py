@@ -180,13 +180,21 @@ class Plan:
         return next(suite for suite in self.suites if suite.name == name)
 
     @property
+    def questions(self) -> list[tuple[str, str]]:
+        """The questions at the end by which people are excluded: text, and the answer that does; see `presets.Preset`."""
+        return [(text, refused) for text, refused in self.options.get("questions", ())]
+
+    @property
     def rules(self) -> list[str]:
         """The exclusion rules in words; those only about which the design can have an answer."""
         rules = self.exclusions
         if not any(trial.role == "catch" for trial in self.trials) and not self.options.get("attention"):
             rules = replace(rules, catch=0.0)
         mistakes = ["The rest of a sentence after a mistake is excluded."]
-        return [*rules.sentences(), *(mistakes if self.design.name == "maze" and rules.errors else ())]
+        asked = [
+            f"People who answer {no or 'this hidden question'} are excluded: {text}" for text, no in self.questions
+        ]
+        return [*rules.sentences(), *(mistakes if self.design.name == "maze" and rules.errors else ()), *asked]
 
     def content(self) -> dict[str, Any]:
         """Return the content of plan.json."""

@@ -21,6 +21,10 @@ class Preset:
         attention: the part of the names of those suites that also check attention, with `attention_times` as many items.
         exclusions: the exclusion rules.
         accepted: the number of items of a suite that the majority must judge as predicted; 0 for no such rule.
+        items_per_check: how many critical trials there are for each catch trial; 0 for all catch trials.
+        questions: asked at the end: the text, and the answer that excludes; "" for any answer to a hidden question.
+        confirmed: what people confirm on the consent form, besides their age.
+        recruiting: whom the experimenter recruits, which pages can't check.
     """
 
     name: str
@@ -33,6 +37,10 @@ class Preset:
     attention: str = ""
     attention_times: int = 1
     accepted: int = 0
+    items_per_check: int = 0
+    questions: tuple[tuple[str, str], ...] = ()
+    confirmed: str = ""
+    recruiting: str = ""
 
 
 PRESETS: Mapping[str, Preset] = {
@@ -41,9 +49,17 @@ PRESETS: Mapping[str, Preset] = {
         Preset(
             "warstadt2020",
             "BLiMP (Warstadt et al. 2020): forced choice, the first five pairs of each paradigm, 20 judgements of each pair; "
-            "a paradigm is accepted if the majority agrees on four of them. One attention check for four pairs, there; "
-            "here six in all.",
-            "forced-choice", 20, Exclusions(catch=0.75), first=5, accepted=4,
+            "a paradigm is accepted if the majority agrees on four of them. An attention check for four pairs, at most six of "
+            "ours for a person, and a hidden question, which only machines see.",
+            "forced-choice", 20, Exclusions(catch=0.75), first=5, accepted=4, items_per_check=4,
+            questions=(
+                ("Are you in the United States now? (yes or no)", "no"),
+                ("Is English your first language? (yes or no)", "no"),
+                ("What is seven plus four?", ""),
+            ),
+            confirmed=", that you are in the United States, that English is your first language",
+            recruiting="Recruit people in the United States only, with your panel's filter of locations, as the paper did on "
+            "Mechanical Turk. Pages don't know where people are: they ask.",
         ),
         Preset(
             "marvin2018",

@@ -51,7 +51,7 @@ def read(source: Path, made: Plan, columns: Mapping[str, str], audit: Audit) -> 
             with contextlib.closing(Study(source)) as study:
                 if study.plan != made:
                     raise InputError(str(source), "another plan", "the plan of these answers")
-                given = study.answers()
+                given, audit.refused = study.answers(), study.refused()
                 for _ in range(study.lost):
                     audit.note(_LOST, str(source))
                 return given
@@ -63,10 +63,10 @@ def read(source: Path, made: Plan, columns: Mapping[str, str], audit: Audit) -> 
         if not files:
             raise InputError(str(source), f"no {NAME}, and no CSV or JSON files", "answers")
         found = [answer for file in files for answer in _of_file(file, made, columns, audit)]
-        return _numbered(found)
+        return _numbered(found, audit)
     found = list(_of_file(source, made, columns, audit))
     # Our own codes lead to nobody, and a person may name one to be forgotten.
-    return found if source.suffix == ".csv" and _is_ours(source) else _numbered(found)
+    return found if source.suffix == ".csv" and _is_ours(source) else _numbered(found, audit)
 
 
 def _is_ours(path: Path) -> bool:
@@ -74,9 +74,11 @@ def _is_ours(path: Path) -> bool:
     return header in (",".join(answers.COLUMNS), ",".join((*answers.COLUMNS, "times")))
 
 
-def _numbered(found: Iterable[Answer]) -> list[Answer]:
+def _numbered(found: Iterable[Answer], audit: Audit) -> list[Answer]:
     given = list(found)
     numbers = {person: f"p{number:03}" for number, person in enumerate(dict.fromkeys(a.person for a in given), 1)}
+    if audit.refused:
+        audit.refused = {numbers[person]: why for person, why in audit.refused.items() if person in numbers}
     return [replace(answer, person=numbers[answer.person]) for answer in given]
 
 
@@ -112,7 +114,7 @@ def _objects(text: str, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def _decoded(row: Mapping[str, str]) -> dict[str, Any]:
     """Return a row of jsPsych's CSV with its numbers, lists and truth values."""
     decoded: dict[str, Any] = {}
-    for name in ("person", "list", "trial", *_BODY):
+    for name in ("person", "list", "trial", "said", *_BODY):
         text = row.get(name, "")
         if text in ("", "null"):
             if name == "person":
@@ -134,6 +136,9 @@ def _of_objects(
     """Read what our jsPsych pages send: an object for each trial, among others that jsPsych adds."""
     count = 0
     for place, value in objects:
+        if value.get("trial") == "_end" and isinstance(value.get("said"), list):
+            said = {name_of(value.get("person")): [str(text or "") for text in value["said"]]}
+            audit.refused = {**(audit.refused or {}), **answers.refused(made, said)}
         if "trial" not in value or value["trial"] == "_end":
             continue
         count += "person" in value
@@ -182,9 +187,13 @@ def _of_ours(rows: Iterable[tuple[int, Mapping[str, str]]], made: Plan, path: Pa
     """Read answers.csv; its column `excluded` is computed anew."""
     trials = made.by_id
     parts: dict[tuple[str, str], list[tuple[str, Mapping[str, str]]]] = {}
+    refused: dict[str, str] = {}
     for line, row in rows:
         if person := _person(row["person"], f"{path}, line {line}", audit):
             parts.setdefault((person, row["trial"]), []).append((f"{path}, line {line}", row))
+            if row["excluded"] in (answers.ADMISSION, answers.HIDDEN):
+                refused[person] = row["excluded"]
+    audit.refused = {**(audit.refused or {}), **refused}
     for (person, name), lines in parts.items():
         place, first = lines[0]
         trial = trials.get(name)

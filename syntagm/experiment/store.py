@@ -300,7 +300,8 @@ class Study:
         Raises:
             InputError: there are more answers than questions, or one is too long.
         """
-        if len(said) > len(self.settings.ask) or any(len(text) > answers.MAX_SAID for text in said):
+        most = len(texts.asked_at_end(self.plan, self.settings))
+        if len(said) > most or any(len(text) > answers.MAX_SAID for text in said):
             raise InputError(
                 "questions at the end", "too many or too long answers", f"at most {answers.MAX_SAID} characters each"
             )
@@ -344,6 +345,10 @@ class Study:
             return {code: [str(text) for text in json.loads(said)] for code, said in rows}
         except (ValueError, TypeError) as error:
             raise self._damaged("an answer to a question at the end") from error
+
+    def refused(self) -> dict[str, str]:
+        """Return whom answers to the questions at the end exclude, and why; see `answers.refused`."""
+        return answers.refused(self.plan, self.said())
 
     def _damaged(self, found: str) -> RunError:
         cure = "Put the file back from a copy."

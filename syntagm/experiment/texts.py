@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import InputError
+from syntagm.experiment import presets
 from syntagm.experiment.designs import Design
+from syntagm.experiment.plan import Plan
 from syntagm.io import atomic, toml, utf8
 
 FOLDER = "texts"
@@ -51,7 +53,7 @@ address = ""
 # Or DataPipe's number of the experiment, if answers go to the OSF through it.
 datapipe = ""
 # Questions that are asked at the end. Ask nothing that you don't need.
-ask = ["Is English your first language? (yes or no)"]
+ask = ASK
 """
 
 
@@ -85,17 +87,18 @@ class Settings:
     ask: tuple[str, ...]
 
 
-def write(folder: Path, design: Design, trials: int) -> None:
+def write(folder: Path, made: Plan) -> None:
     """Write the texts and settings, but leave those that exist already as they are.
 
-    Arguments:
-        trials: the number of trials of a person, from which the time in the consent form is estimated.
+    The time in the consent form is estimated from the number of trials of a person.
     """
+    design, trials = made.design, len(made.lists[0])
+    confirmed = presets.find(made.preset).confirmed if made.preset else ""
     seconds = {"choice": 5, "rating": 6, "times": 9}[design.answer]
     minutes = str(max(1, round(trials * seconds / 60)))
     reference = "The boy that the dog chased ran to the house."
     contents = {
-        "consent.md": _CONSENT.replace("MINUTES", minutes),
+        "consent.md": _CONSENT.replace("MINUTES", minutes).replace("years old,", f"years old{confirmed},"),
         "instructions.md": f"# What to do\n\n{design.instructions}\n",
         "question.md": f"{design.question}\n",
         "debriefing.md": _DEBRIEFING,
@@ -107,7 +110,13 @@ def write(folder: Path, design: Design, trials: int) -> None:
         if not path.exists():
             atomic.write(path, content.encode())
     if not (folder / SETTINGS).exists():
-        atomic.write(folder / SETTINGS, _SETTINGS.encode())
+        ask = "[]" if made.questions else '["Is English your first language? (yes or no)"]'
+        atomic.write(folder / SETTINGS, _SETTINGS.replace("ASK", ask).encode())
+
+
+def asked_at_end(made: Plan, settings: Settings) -> list[str]:
+    """Return the questions at the end: those of the plan, then those of the settings."""
+    return [*(text for text, _ in made.questions), *settings.ask]
 
 
 def read(folder: Path, design: Design) -> Texts:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.errors import RunError, UsageError
+from syntagm.experiment import texts
 from syntagm.experiment.deployed import KINDS
 from syntagm.experiment.plan import Plan, Trial
 from syntagm.experiment.simulate import Simulated, SimulatedPerson
@@ -133,9 +134,10 @@ class _Walk:
             practised = trial.role == "practice"
             page.locator(f"progress[value='{place}']").wait_for()
             self._answer(trial, first, self.person.answer(trial))
-        for field in page.locator("form input").all() if self.study.settings.ask and self._asked() else ():
+        asked = texts.asked_at_end(self.plan, self.study.settings)
+        for field in page.locator("form label:not(.hidden) input").all() if asked and self._asked() else ():
             field.fill("simulated")
-        if self.study.settings.ask:
+        if asked:
             self._press(page.get_by_role("button", name="Finish"))
         page.locator(".code").first.wait_for()
         return str(page.locator(".code").first.inner_text())

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
 from syntagm.suite import sample_of
+from syntagm.tasks.people import People
 
 
 def named(runs: Sequence[Run]) -> list[tuple[str, Run]]:
@@ -38,6 +39,37 @@ def titles(runs: Sequence[Run]) -> dict[tuple[str, str], str]:
     return {(name, hash): name if names.count(name) == 1 else f"{name} @{hash[:8]}" for name, hash in suites}
 
 
+def items_by_sentences(run: Run, suite: str) -> dict[frozenset[tuple[str, str]], str]:
+    """Return the items of a suite by condition and text of their sentences; empty for a run that doesn't keep these."""
+    if "parquet" not in run.tables:
+        return {}
+    rows = run.sentences(suite).group_by("item", maintain_order=True).agg("condition", "text")
+    return {frozenset(zip(names, texts, strict=True)): item for item, names, texts in rows.iter_rows()}
+
+
+def same_items(run: Run, suite: str, other: Run) -> dict[str, str]:
+    """Match the items of a suite with those of another run that say the same: item -> item; empty if one is missing there.
+
+    People see some items of a suite, so their suite has another hash.
+    """
+    if suite not in {own.name for own in other.suites}:
+        return {}
+    own, theirs = items_by_sentences(run, suite), items_by_sentences(other, suite)
+    return {item: theirs[said] for said, item in own.items()} if own.keys() <= theirs.keys() else {}
+
+
+def comparable(first: Run, second: Run) -> list[str]:
+    """Return the suites with the same content in both runs or, if one is of people, with all their items in the other."""
+    hashes = {suite.name: suite.hash for suite in second.suites}
+    asked = [(run, other) for run, other in ((first, second), (second, first)) if run.task is People]
+    shared = [suite for suite in first.suites if suite.name in hashes]
+    return [
+        suite.name
+        for suite in shared
+        if suite.hash == hashes[suite.name] or any(same_items(run, suite.name, other) for run, other in asked)
+    ]
+
+
 def listed(suites: Sequence[str]) -> str:
     """Name suites: at most three of them, and how many more there are.
 
@@ -51,11 +83,15 @@ def listed(suites: Sequence[str]) -> str:
 def different_content(runs: Sequence[Run]) -> str:
     """Return a sentence about the suites that have one name but different content in several runs; "" if there are none.
 
-    It says for one of these suites which content each run has: a sample of items, or otherwise the hash.
+    It says for one of these suites which content each run has: a sample of items, or otherwise the hash. The items of
+    people are not different if a model has them.
     """
     by_name: dict[str, dict[str, str]] = {}
+    models = [run for run in runs if run.task is not People]
     for run in runs:
         for suite in run.suites:
+            if run.task is People and any(same_items(run, suite.name, model) for model in models):
+                continue
             sample = sample_of(suite.tags)
             content = suite.tags["sample"] if sample else suite.hash[:8]
             by_name.setdefault(suite.name, {}).setdefault(suite.hash, f"{content} in {run.place}")

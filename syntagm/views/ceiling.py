@@ -17,7 +17,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.errors import UsageError
 from syntagm.formula import parse
-from syntagm.runs.several import named, titles
+from syntagm.runs.several import listed, named, same_items, titles
 from syntagm.runs.store import Run
 from syntagm.stats import agreement
 from syntagm.stats.agreement import Reliability
@@ -42,26 +42,31 @@ def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
     if not 10 <= splits <= 10_000:
         raise UsageError("splits=", str(splits), "10 to 10000")
     groups = numbers.of_people(runs, "ceiling")
-    names = titles(runs)
+    names = titles([run for _, run in groups])
+    notes: list[str] = []
     rows: list[tuple[Cell, ...]] = []
     for people, run in groups:
         others = [(name, other) for name, other in named(runs) if other is not run and other.task is not People]
         pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {name: [] for name, _ in others}
         parts = []
+        lacking: dict[str, list[str]] = {}
         for record in run.suites:
             items, whole, reliability, halves = _of_suite(run, record, splits)
             parts.append((whole, halves))
             title = names[record.name, record.hash]
             found: list[tuple[str, NDArray[np.float64]]] = []
             for name, other in others:
-                margins = _margins(other, record, items)
-                if margins is not None:
+                margins = _margins(other, run, record, items)
+                if margins is None:
+                    lacking.setdefault(name, []).append(record.name)
+                else:
                     pooled[name].append((margins, whole))
                     found.append((name, margins))
             for name, margins in found:
                 rows.append(_row(title, people, name, margins, whole, reliability))
             if not found:
                 rows.append(_row(title, people, "", None, whole, reliability))
+        notes += [f"{name} lacks items that {people} saw in {listed(suites)}." for name, suites in lacking.items()]
         if len(parts) > 1:
             reliability = _reliability_of_all(run, parts, splits)
             everything = np.concatenate([whole for whole, _ in parts])
@@ -72,7 +77,7 @@ def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
                 rows.append(_row(title, people, name, margins, of, reliability))
             if not complete:
                 rows.append(_row(title, people, "", None, everything, reliability))
-    notes = (
+    explained = (
         "r, rho: Pearson's and Spearman's correlation of the model's margins with what people do with the items; low, high: 95% "
         "interval of r, for other items (Fisher's, or the jackknife's where it is wider).",
         f"reliability: mean correlation of two random halves of the people over {splits} splits, for all people by Spearman and "
@@ -81,7 +86,7 @@ def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
         "ceiling: its square root, the correlation of a perfect predictor. share: r divided by the ceiling.",
         "share has no interval: the uncertainty of r and that of the reliability add up in it.",
     )
-    return Table("Models beside the ceiling of people", COLUMNS, tuple(rows), notes=notes)
+    return Table("Models beside the ceiling of people", COLUMNS, tuple(rows), notes=(*explained, *notes))
 
 
 def _row(
@@ -175,10 +180,11 @@ def _reliability_of_all(run: Run, parts: Sequence[tuple[NDArray[np.float64], _Ha
     return agreement.split_halves(len(_everyone(run)), next_half, len(joined), agreement.seed())
 
 
-def _margins(other: Run, record: SuiteRecord, items: Sequence[str]) -> NDArray[np.float64] | None:
-    """Return the margins of a model for items of the same suite; None if it lacks the suite or its first prediction."""
-    if not any(suite.name == record.name and suite.hash == record.hash for suite in other.suites):
-        return None
+def _margins(other: Run, run: Run, record: SuiteRecord, items: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return the margins of a model for the items that people saw; None if it lacks an item or the first prediction."""
     first = next(iter(record.predictions_for("first")), "")
+    same = same_items(run, record.name, other)
+    if not same or other.suite(record.name).predictions.get(first) != record.predictions[first]:
+        return None
     found = dict(other.results(record.name).filter(pl.col("measure") == first).select("item", "margin").iter_rows())
-    return np.array([found.get(item, np.nan) for item in items]) if found else None
+    return np.array([found.get(same[item], np.nan) for item in items]) if found else None

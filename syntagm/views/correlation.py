@@ -1,6 +1,7 @@
 """Correlation of models: a heat map of the correlations of their accuracies over suites, with similar models side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from math import isnan, nan
 
 import polars as pl
@@ -13,7 +14,7 @@ from syntagm.drawing.panels import heading
 from syntagm.drawing.text import or_none, short_names
 from syntagm.errors import UsageError
 from syntagm.io.number import counted
-from syntagm.runs.several import named, titles
+from syntagm.runs.several import comparable, named
 from syntagm.runs.store import Run
 from syntagm.stats import correlation
 from syntagm.stats.association import METHODS
@@ -33,13 +34,14 @@ def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
         models: all models; they are ordered by hierarchical clustering of Pearson's r.
     """
     ordered = correlation.order(table, models)
-    numbers = sorted(set(table["n"])) or [0]
+    numbers = sorted(set(table["n"]) - {0}) or [0]
     over = counted(numbers[0], "suite") if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]} suites"
     spec: Spec = {"hconcat": [_panel(table, ordered, kind, at == 0) for at, kind in enumerate(METHODS)], "spacing": 24}
     subtitle = [
         f"over {over}; small: 95% interval (Fisher's, or the jackknife's where wider), for other suites",
         "models ordered by similarity (average linkage)",
     ]
+    subtitle += ["–: no suite with the same items"] if 0 in table["n"] else []
     few = [f"only {counted(numbers[0], 'suite')}"] if 0 < numbers[0] < FEW else []
     return Figure(finish(spec, title, [*subtitle, *few]), table.select(list(correlation.SCHEMA)))
 
@@ -52,20 +54,26 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
     """
     if len(runs) < 2:
         raise UsageError("correlation", counted(len(runs), "run"), "at least two")
-    # Suites with the same name but different content are different suites.
-    names = titles(runs)
     values = {
-        model: {
-            names[estimate.group.suite, run.suite(estimate.group.suite).hash]: estimate.value
-            for estimate in accuracies(run, measure)
-        }
+        model: {estimate.group.suite: estimate.value for estimate in accuracies(run, measure)}
         for model, run in named(runs)
     }
-    table = correlation.correlations(values)
+    table = of_pairs(values, named(runs))
     if (most := max(table["n"].to_list(), default=0)) < correlation.LEAST:
         found = f"{counted(most, 'suite')} with the measure in two of the runs"
         raise UsageError("correlation", found, f"at least {correlation.LEAST}")
     return draw(table, list(values), "Correlation of accuracies")
+
+
+def of_pairs(values: Mapping[str, Mapping[str, float]], runs: Sequence[tuple[str, Run]]) -> pl.DataFrame:
+    """Correlate each pair of named runs over the suites on which they are comparable; values: name -> suite -> number."""
+    shared = {(a, b): comparable(first, second) for (a, first), (b, second) in combinations(runs, 2)}
+    pairs = [
+        ({name: values[a][name] for name in suites if name in values[a]}, a, b) for (a, b), suites in shared.items()
+    ]
+    return pl.concat(
+        [correlation.correlations({}), *(correlation.correlations({a: own, b: values[b]}) for own, a, b in pairs)]
+    )
 
 
 def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool) -> Spec:

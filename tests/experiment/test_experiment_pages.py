@@ -1,6 +1,7 @@
 """The pages of a hosted study: who is let in, what they are told, and hostile input."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from asking import HOST, Answer, ask, opened
 
 from syntagm.cli import main
 from syntagm.errors import InputError, UsageError
+from syntagm.experiment import deployed, jspsych, make, pcibex
 from syntagm.experiment import hosted as hosted_pages
-from syntagm.experiment import jspsych, make, pcibex
 from syntagm.experiment.hosted import Hosted
 from syntagm.experiment.markup import html
 from syntagm.experiment.store import Study
@@ -65,6 +66,17 @@ def test_somebody_takes_part_without_a_login(hosted: tuple[Application, dict[str
     assert done["finished"]
     assert study.by_code(done["code"])
     assert json.loads(ask(application, f"{place}/state").body)["finished"]["code"] == done["code"]
+
+
+def test_a_hidden_question_is_told_to_the_page_only(tmp_path: Path) -> None:
+    made = planned([pairs(items=2)], "forced-choice", 2)
+    made = replace(made, options={**made.options, "questions": [["Here?", "no"], ["7 + 4?", ""]]})
+    application, _ = opened(Hosted(Study(written(made, tmp_path))).routes())
+    state = json.loads(ask(application, f"{begin(application)}/state").body)
+    assert (state["ask"][:2], state["hidden"]) == (["Here?", "7 + 4?"], [1])
+    # Pages without a server ask no hidden question.
+    assert deployed.data(tmp_path)["ask"][:2] == ["Here?", ""]
+    assert "7 + 4" not in pcibex.script(deployed.data(tmp_path), "")
 
 
 def test_the_experimenter_s_pages_need_a_login(hosted: tuple[Application, dict[str, str], Study]) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from syntagm.cli import main
 from syntagm.errors import InputError, RunError, UsageError
-from syntagm.experiment import designs, make, order, plan
+from syntagm.experiment import designs, make, order, plan, texts
+from syntagm.experiment.plan import Plan
 from syntagm.formula import parse
 from syntagm.result import Kind
 from syntagm.stats.judgements import Judgements
@@ -183,6 +184,46 @@ def test_presets_use_the_items_of_the_papers() -> None:
     assert "at least 4 of its items" in blimp.analyses[0]
     _, marvin = make.of_preset("marvin2018", suites, wishes)
     assert marvin.attention == ("simple_agrmt",)
+
+
+def preset(per_person: int | None = None, suites: int = 3) -> Plan:
+    wishes = make.Wishes(planned([pairs()], "forced-choice", 1).design, 0, per_person=per_person)
+    return make.planned(*make.of_preset("warstadt2020", [pairs(f"s{number}", 6) for number in range(suites)], wishes))
+
+
+def test_four_pairs_have_one_attention_check_and_each_pair_keeps_its_judgements() -> None:
+    for per_person, suites, checks, participants in ((4, 3, 1, 80), (None, 3, 4, 20), (None, 6, 6, 20), (9, 3, 3, 40)):
+        made = preset(per_person, suites)
+        roles = Counter(made.trials[number].role for number, _ in made.lists[0])
+        assert (roles["catch"], made.participants) == (checks, participants)
+    assert Counter(trial.role for trial in planned([pairs()], "forced-choice", 4, built_in=True).trials)["catch"] == 6
+
+
+def test_a_preset_says_who_may_take_part(tmp_path: Path) -> None:
+    made = preset()
+    assert [question for question, _ in made.questions][:2] == [
+        "Are you in the United States now? (yes or no)", "Is English your first language? (yes or no)",
+    ]  # fmt: skip
+    assert "filter of locations" in made.notes[0]
+    assert made.rules[-3:] == [
+        "People who answer no are excluded: Are you in the United States now? (yes or no)",
+        "People who answer no are excluded: Is English your first language? (yes or no)",
+        "People who answer this hidden question are excluded: What is seven plus four?",
+    ]
+    make.write(made, tmp_path)
+    assert plan.read(tmp_path).questions == made.questions
+    assert (
+        "that you are in the United States, that English is your first language"
+        in texts.read(tmp_path, made.design).consent
+    )
+    assert texts.asked_at_end(made, texts.settings(tmp_path)) == [question for question, _ in made.questions]
+    # Others are asked as before.
+    other = planned([pairs()], "forced-choice", 4)
+    make.write(other, tmp_path / "other")
+    assert texts.asked_at_end(other, texts.settings(tmp_path / "other")) == [
+        "Is English your first language? (yes or no)"
+    ]
+    assert "United States" not in texts.read(tmp_path / "other", other.design).consent
 
 
 @pytest.mark.parametrize("wrong", [{"participants": 0}, {"participants": 10**6}, {"per_person": 0}])

@@ -2,16 +2,19 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import syntagm as sg
+from syntagm.cli import main
 from syntagm.errors import InputError, RunError, UsageError
-from syntagm.experiment import answers, people, read, simulate
+from syntagm.experiment import alarms, answers, make, people, read, simulate
 from syntagm.experiment.answers import Answer, Audit
 from syntagm.experiment.plan import Exclusions, Plan
+from syntagm.experiment.store import Study
 from syntagm.formula import parse
 from syntagm.runs.store import Run, open_run
 from syntagm.stats import agreement
@@ -246,6 +249,77 @@ def test_answers_that_were_exported_give_the_same_run(tmp_path: Path) -> None:
         again = read.read(path, made, {}, audit)
         assert not audit.found
         assert run_of(made, again).results().equals(run_of(made, given).results())
+
+
+ADMITTING = replace(
+    PAIRS, options={**PAIRS.options, "questions": [["Here?", "no"], ["English?", "no"], ["7 + 4?", ""]]}
+)
+
+
+def test_answers_to_questions_exclude_whoever_says_no_or_answers_a_hidden_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make.write(ADMITTING, tmp_path)
+    study = Study(tmp_path)
+    said = {"here": ["yes", "Yes", ""], "abroad": [" No. ", "yes", ""], "machine": ["yes", "yes", "11"], "silent": []}
+    for code, texts in said.items():
+        person, _ = study.admit(code=code)  # type: ignore[misc]
+        for number, _ in study.trials_of(person):
+            study.answer(person, {"trial": ADMITTING.trials[number].id, "choice": "good"})
+        assert study.finish(person, texts)
+    study.close()
+    assert main(["experiment", "status", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "asked: Here? answers: 3, of which exclude: 1" in shown
+    assert "asked, hidden: 7 + 4? answers: 1, of which exclude: 1" in shown
+    assert main(["experiment", "import", str(tmp_path), "-o", str(tmp_path / "run")]) == 0
+    run = open_run(tmp_path / "run")
+    assert (run.record["people"]["excluded, admission"], run.record["people"]["excluded, hidden question"]) == (1, 1)
+    assert run.results().filter(measure="agreement")["n"].to_list() == [2, 2]
+    # The file that is published keeps the reasons, and gives the same run.
+    file = str(tmp_path / "answers.csv")
+    assert main(["experiment", "export", str(tmp_path), "-o", file]) == 0
+    again = Audit()
+    given = answers.audited(ADMITTING, read.read(Path(file), ADMITTING, {}, again), again)
+    assert answers.apply(ADMITTING, given, again.refused).people == {
+        "abroad": "admission",
+        "machine": "hidden question",
+    }
+    assert not again.found
+    assert main(["experiment", "export", str(tmp_path), "--said", "-o", str(tmp_path / "said.csv")]) == 0
+    assert "machine,7 + 4?,11" in (tmp_path / "said.csv").read_text()
+
+
+def test_files_of_jspsych_have_what_was_said_and_tables_of_others_lack_it(tmp_path: Path) -> None:
+    sent = [
+        {"person": person, "list": 1, "trial": f"0.{place}", "choice": "good"} for person in "xy" for place in (0, 1)
+    ]
+    sent += [{"person": "y", "list": 1, "trial": "_end", "said": ["no", "yes", ""]}]
+    path = tmp_path / "sent.json"
+    path.write_text(json.dumps(sent))
+    audit = Audit()
+    given = answers.audited(ADMITTING, read.read(path, ADMITTING, {}, audit), audit)
+    assert answers.apply(ADMITTING, given, audit.refused).people == {"p002": "admission"}
+    table = tmp_path / "theirs.csv"
+    table.write_text("person,trial,choice,list\nx,0.0,good,1\nx,0.1,good,1\n")
+    audit = Audit()
+    answers.audited(ADMITTING, read.read(table, ADMITTING, {}, audit), audit)
+    assert list(audit.found) == [answers.UNASKED]
+
+
+def test_a_model_is_compared_with_people_on_the_same_sentences_only() -> None:
+    suite = pairs(items=3)
+    run = sg.evaluate(sg.load_model("random"), [suite])
+    renamed = replace(suite, items=tuple(replace(item, id=f"n{item.id}") for item in suite.items[:2]))
+    margins = alarms.margins_of(run, planned([renamed], "forced-choice", 4))
+    assert margins == dict(zip([("agreement", "n1"), ("agreement", "n2")], run.results()["margin"], strict=False))
+    other = {
+        name: replace(sentence, text=sentence.text.replace("day", "eve"))
+        for name, sentence in suite.items[0].sentences.items()
+    }
+    said = planned([replace(suite, items=(replace(suite.items[0], sentences=other),))], "forced-choice", 4)
+    with pytest.raises(RunError, match="no item of the study"):
+        alarms.margins_of(run, said)
 
 
 def test_jspsych_pcibex_and_tables_are_read(tmp_path: Path) -> None:

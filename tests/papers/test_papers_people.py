@@ -1,15 +1,19 @@
 """People of one's own beside those of the papers: of small runs by pencil, and of BLiMP's published judgements."""
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
+import syntagm as sg
 from syntagm.cli import main
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
-from syntagm.errors import RunError
+from syntagm.errors import RunError, UsageError
 from syntagm.experiment import people
 from syntagm.experiment.answers import Answer, Audit
 from syntagm.experiment.plan import Exclusions
@@ -17,6 +21,7 @@ from syntagm.formats import marvin2018 as names
 from syntagm.papers.marvin2018 import reproduce as marvin2018
 from syntagm.papers.warstadt2020 import raw
 from syntagm.papers.warstadt2020 import reproduce as warstadt2020
+from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.suite import Item, Sentence, Suite
 from tests.experiment_for_tests import pairs, planned
@@ -66,6 +71,118 @@ def test_a_paradigm_is_accepted_if_four_of_five_pairs_are_won() -> None:
     assert "table_shallow" not in made
 
 
+PARADIGMS = ("wh_island", "causative", "passive_1", "my_own")
+
+
+def paradigm(name: str, count: int, first: int = 0) -> Suite:
+    """Pairs with the ids from 1, of which other `first` mean other pairs."""
+    items = [
+        Item(str(n + 1), {"good": Sentence(f"The {name} {n + first} sleeps."), "bad": Sentence(f"The {name} {n + first} sleep.")})
+        for n in range(count)
+    ]  # fmt: skip
+    return Suite(name, tuple(items), names.PREDICTIONS[2][:1], {})
+
+
+def model(count: int, first: int = 0, seed: int = 1) -> Run:
+    return sg.evaluate(sg.load_model(f"random?seed={seed}"), [paradigm(name, count, first) for name in PARADIGMS])
+
+
+def people_on(first: int = 0) -> Run:
+    """People who saw the first two pairs of each paradigm."""
+    choices = {"wh_island": ["gggg", "gggb"], "causative": ["gbbb", "ggbb"], "passive_1": ["gggb", "ggbb"],
+               "my_own": ["gbbb", "gbbb"]}  # fmt: skip
+    return run_of([paradigm(name, 2, first) for name in PARADIGMS], choices)
+
+
+SHARES = [7 / 8, 3 / 8, 5 / 8, 2 / 8]
+
+
+def accuracy_of(run: Run) -> list[float]:
+    results = run.results().filter(pl.col("measure") == "full_sentence")
+    return [float(results.filter(suite=name)["value"].mean()) for name in PARADIGMS]  # type: ignore[arg-type]
+
+
+def test_people_are_correlated_with_models_that_have_their_pairs() -> None:
+    same, other, judged = model(9), model(9, 100, seed=4), people_on()
+    made = warstadt2020.of_runs([same, other, judged])["table_correlations"]
+    assert isinstance(made, Table)
+    first, second = (name for name, _ in named([same, other]))
+    found = {(row["a"], row["b"]): row for row in rows(made) if row["kind"] == "Pearson"}
+    assert found[first, "people:ours"]["n"] == 4
+    assert found[first, "people:ours"]["r"] == pytest.approx(np.corrcoef(accuracy_of(same), SHARES)[0, 1])
+    assert (found[second, "people:ours"]["n"], found[first, second]["n"]) == (0, 0)
+    # The people of the paper judged three of the paradigms, whatever the pairs.
+    published = [warstadt2020.published()[name].human for name in PARADIGMS[:3]]
+    for name, run in ((first, same), (second, other)):
+        row = found[name, "people (published)"]
+        assert (row["n"], row["r"]) == (3, pytest.approx(np.corrcoef(accuracy_of(run)[:3], published)[0, 1]))
+    notes = "\n".join(made.notes)
+    assert f"{first} and people:ours: 8 pairs in both, 36 in the larger set." in notes
+    assert f"{second} and people:ours: not correlated over suites wh_island, causative, passive_1 and 1 more" in notes
+    assert "the judged pairs themselves in 0 of 3 paradigms, elsewhere other pairs under the same name" in notes
+    assert "only 0 suites" not in notes
+
+
+def test_people_who_saw_other_pairs_are_not_mixed_with_a_model() -> None:
+    run, judged = model(9), people_on(first=100)
+    [row] = [
+        row for row in rows(warstadt2020.of_runs([run, judged])["table_correlations"])
+        if row["b"] == "people:ours" and row["kind"] == "Pearson"
+    ]  # fmt: skip
+    assert row["n"] == 0
+    with pytest.raises(UsageError, match="0 suites"), pytest.warns(UserWarning, match="DIFFERENT CONTENT"):
+        sg.figure("correlation", [run, judged])
+    with pytest.warns(UserWarning, match="DIFFERENT CONTENT"):
+        made = sg.table("ceiling", [run, judged])
+    assert {(row["model"], row["r"]) for row in rows(made)} == {(None, None)}
+    assert (
+        made.notes[-1]
+        == f"{run.name} lacks items that people:ours saw in suites wh_island, causative, passive_1 and 1 more."
+    )
+
+
+def test_views_compare_people_with_a_model_over_the_pairs_that_they_saw() -> None:
+    run, judged = model(9), people_on()
+    frame = sg.figure("correlation", [run, judged]).to_frame()
+    majorities = [1.0, 0.0, 0.5, 0.0]
+    assert frame["n"].to_list() == [4, 4]
+    assert frame["r"][0] == pytest.approx(np.corrcoef(accuracy_of(run), majorities)[0, 1])
+    made = sg.table("ceiling", [run, judged])
+    [everything] = [row for row in rows(made) if row["suite"] == "all 4 suites"]
+    margins = run.results().filter((pl.col("measure") == "full_sentence") & pl.col("item").is_in(["1", "2"]))["margin"]
+    shares = [1, 0.75, 0.25, 0.5, 0.75, 0.5, 0.25, 0.25]
+    assert (everything["model"], everything["items"]) == (run.name, 8)
+    assert everything["r"] == pytest.approx(np.corrcoef(margins, shares)[0, 1])
+    assert not any("lacks items" in note for note in made.notes)
+    with pytest.raises(RunError, match="people saw some of the items only"):
+        sg.compare(judged, run)
+
+
+def test_the_published_pairs_are_known_by_their_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = model(9)
+    [said] = [note for note in made_notes(run) if "judged pairs" in note]
+    assert "in 0 of 3" in said
+    texts = sorted({text for n in range(5) for text in (f"The causative {n} sleeps.", f"The causative {n} sleep.")})
+    digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()[:8]
+    cited = {"paradigms": [{"paradigm": "causative", "pairs": digest}]}
+    monkeypatch.setattr("syntagm.papers.warstadt2020.paradigms.cited", lambda name: cited)
+    [said] = [note for note in made_notes(run) if "judged pairs" in note]
+    assert "themselves in 1 of 3 paradigms, elsewhere" in said
+
+
+def made_notes(run: Run) -> tuple[str, ...]:
+    table = warstadt2020.of_runs([run])["table_correlations"]
+    assert isinstance(table, Table)
+    return table.notes
+
+
+@pytest.mark.skipif(not BLIMP.exists(), reason="the published pairs are not here")
+def test_the_first_published_pairs_are_those_that_people_judged() -> None:
+    paths = [path for path in sorted(BLIMP.glob("*.jsonl")) if path.stem in warstadt2020.published()][:3]
+    suites = [replace(suite, items=suite.items[:9]) for path in paths for suite in sg.read_suites(path)]
+    assert "themselves in 3 of 3 paradigms." in made_notes(sg.evaluate(sg.load_model("random"), suites))[-2]
+
+
 def numbered(name: str, *numbers: tuple[str, str]) -> Suite:
     items = [
         Item(str(n), {"good": Sentence(f"The cat {n} sleeps."), "bad": Sentence(f"The cat {n} sleep.")},
@@ -98,6 +215,25 @@ def test_constructions_pool_their_pairs_and_stand_beside_humans() -> None:
     assert (cell["main"], cell["embedded"], cell["individual"], cell["pairs"], cell["Humans"]) == (
         "plur", "sing", 0.875, 2, 0.73,
     )  # fmt: skip
+
+
+def test_people_who_saw_other_pairs_have_no_column_beside_a_construction() -> None:
+    numbers = [("sing", "sing"), ("sing", "plur")]
+    seen, within = numbered("prep_anim", *numbers), numbered("obj_rel_within_anim", *numbers)
+    judged = run_of([seen, within], {"prep_anim": ["gggg", "gggb"], "obj_rel_within_anim": ["gggb", "ggbb"]})
+    others = replace(within, items=tuple(
+        replace(item, sentences={name: Sentence(f"Now {sentence.text}") for name, sentence in item.sentences.items()})
+        for item in within.items
+    ))  # fmt: skip
+    more = replace(seen, items=(*seen.items, *numbered("prep_anim", *numbers * 2).items[2:]))
+    made = marvin2018.of_runs([sg.evaluate(sg.load_model("random"), [more, others]), judged])
+    by_name = {row["construction"]: row["people:ours"] for row in rows(made["table1"])}
+    assert by_name == {"Across a prepositional phrase": 0.875, "In an object relative clause": None}
+    assert {row["people:ours"] for row in rows(made["table2"])} == {None}
+    table = made["table1"]
+    assert isinstance(table, Table)
+    [said] = [note for note in table.notes if "lacks pairs" in note]
+    assert said.endswith("that these people saw: In an object relative clause.")
 
 
 def test_other_designs_are_no_forced_choice() -> None:

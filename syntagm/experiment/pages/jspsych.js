@@ -176,8 +176,8 @@
     const timeline = answered.size ? [] : [page(STUDY.consent, "I agree, and want to begin"), page(STUDY.instructions, "Begin")];
     timeline.push(...left.flatMap(made));
     if (STUDY.ask.length) timeline.push({
-      type: jsPsychSurveyText, questions: STUDY.ask.map((prompt, at) => ({ prompt: escape(prompt), name: `q${at}` })),
-      on_finish: (data) => keep({ person, list, trial: "_end", said: STUDY.ask.map((_, at) => data.response[`q${at}`]) }),
+      type: jsPsychSurveyText, questions: STUDY.ask.map((prompt, at) => ({ prompt: escape(prompt), name: `q${at}` })).filter((asked) => asked.prompt),
+      on_finish: (data) => keep({ person, list, trial: "_end", said: STUDY.ask.map((_, at) => data.response[`q${at}`] ?? "") }),
     });
     await jsPsych.run(timeline);
     await finish(jsPsych);

@@ -263,7 +263,9 @@
     if (preview !== undefined) { end("This was a preview. Nothing was recorded."); return; }
     const form = element("form"), inputs = state.ask.map(() => element("input"));
     state.ask.forEach((text, at) => {
-      const label = element("label", "", text);
+      // People don't see, hear or reach a hidden question, so only a machine answers it.
+      const hidden = state.hidden.includes(at), label = element("label", hidden ? "hidden" : "", text);
+      if (hidden) { label.ariaHidden = "true"; inputs[at].tabIndex = -1; inputs[at].autocomplete = "off"; }
       inputs[at].maxLength = 500;
       label.append(inputs[at]);
       form.append(label);

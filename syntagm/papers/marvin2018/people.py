@@ -12,6 +12,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.papers.cited import cited
 from syntagm.papers.marvin2018.constructions import constructions, main_and_embedded
 from syntagm.papers.people import COLUMNS, NOTES, about, cells, rates
+from syntagm.runs.several import same_items
 from syntagm.runs.store import Run
 from syntagm.views.people.numbers import Agreement, agreement_over
 
@@ -38,10 +39,16 @@ class Judged:
         }
         self._by_numbers: dict[str, dict[tuple[str, str], tuple[float, int, int]]] = {}
 
-    def share(self, construction: str) -> float | None:
-        """Return the share of answers that choose the grammatical sentence; None if the construction was not asked."""
+    def share(self, construction: str, comparison: str, run: Run) -> float | None:
+        """Return the share of grammatical choices; None for another comparison, or for pairs that a model's run lacks."""
         found = self.by_construction.get(construction)
-        return None if found is None or found.individual is None else found.individual.value
+        if found is None or found.individual is None or comparison != self.comparison(construction):
+            return None
+        return None if self.lacks(run, construction) else found.individual.value
+
+    def lacks(self, run: Run, construction: str) -> bool:
+        """Return whether a model's run lacks pairs of a construction that these people saw."""
+        return not all(same_items(self.run, suite, run) for suite in self.suites.get(construction, ()))
 
     def comparison(self, construction: str) -> str:
         """Return the name of the prediction whose sentences people saw: the first one; "" if there are none."""
@@ -55,9 +62,10 @@ class Judged:
             self._by_numbers[suite] = _by_numbers(self.run, suite) if shown else {}
         return self._by_numbers[suite]
 
-    def share_by_numbers(self, suite: str, main: str, embedded: str) -> float | None:
-        """Return the share of answers for these numbers of the subjects; None if there is no such pair."""
-        return self.by_numbers(suite).get((main, embedded), (None, 0, 0))[0]
+    def share_by_numbers(self, suite: str, key: tuple[str, str], run: Run) -> float | None:
+        """Return the share of answers for numbers of main and embedded subject; None as in `share`."""
+        found = self.by_numbers(suite).get(key, (None, 0, 0))[0]
+        return found if found is not None and same_items(self.run, suite, run) else None
 
 
 def _by_numbers(run: Run, suite: str) -> dict[tuple[str, str], tuple[float, int, int]]:
@@ -107,12 +115,17 @@ def table2(judged: Mapping[str, Judged]) -> Table:
     )
 
 
-def beside(judged: Mapping[str, Judged]) -> list[str]:
-    """Say what the columns of people in the tables of models are."""
+def beside(judged: Mapping[str, Judged], run: Run) -> list[str]:
+    """Say what the columns of people in the tables of a model's run are, and where people saw other pairs."""
     if not judged:
         return []
     shown = f"{', '.join(judged)}: the share of answers of people of one's own that choose the grammatical sentence."
-    return [shown, *_about(judged)]
+    lacking = [
+        f"{name}: empty where the model lacks pairs that these people saw: {'; '.join(missing)}."
+        for name, group in judged.items()
+        if (missing := [construction for construction in constructions(run) if group.lacks(run, construction)])
+    ]
+    return [shown, *lacking, *_about(judged)]
 
 
 def _sources(judged: Mapping[str, Judged]) -> tuple[str, ...]:

@@ -129,11 +129,11 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
                 quoted = [line[model] if measure == of_models else None for model in models]
                 quoted.append(line[humans] if measure == of_people else None)
                 numbers = _numbers(pooled[name, measure], _chance(run, suites[name], measure))
-                shares = [group.share(name) if measure == group.comparison(name) else None for group in judged.values()]
+                shares = [group.share(name, measure, run) for group in judged.values()]
                 rows.append((name, measure, *numbers, *shares, *quoted, ", ".join(suites[name])))
     columns = ("construction", "comparison", *NUMBERS, *judged, *published["columns"], "suites")
     title = f"Table 1: accuracy by construction, {run.model}"
-    notes = (*_notes(run, pooled), *people.beside(judged), NPI_NOTE)
+    notes = (*_notes(run, pooled), *people.beside(judged, run), NPI_NOTE)
     return Table(title, columns, tuple(rows), tuple(published["columns"]), notes)
 
 
@@ -157,12 +157,12 @@ def table2(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
             by_suite[suite] = _by_numbers(run, suite) if suite in {own.name for own in run.suites} else {}
         if key in by_suite[suite]:
             numbers = _numbers(by_suite[suite][key], _chance(run, [suite], MEASURE))
-            shares = [group.share_by_numbers(suite, *key) for group in judged.values()]
+            shares = [group.share_by_numbers(suite, key, run) for group in judged.values()]
             rows.append((suite, *key, *numbers, *shares, *(line[name] for name in quoted)))
     columns = ("suite", "main", "embedded", *NUMBERS, *judged, *quoted)
     title = f"Table 2: accuracy by number of the subjects, {run.model}"
     missing = [f"{suite} was not run." for suite, estimates in by_suite.items() if not estimates]
-    notes = (*_notes(run, next(filter(None, by_suite.values()), {})), *people.beside(judged), *missing)
+    notes = (*_notes(run, next(filter(None, by_suite.values()), {})), *people.beside(judged, run), *missing)
     return Table(title, columns, tuple(rows), tuple(quoted), notes)
 
 

@@ -1,5 +1,6 @@
 """The 67 paradigms of BLiMP, with their category, field and human agreement, and the paper's contrasts between them."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -7,6 +8,8 @@ from math import nan
 from types import MappingProxyType
 
 from syntagm.papers.cited import cited
+from syntagm.runs.several import items_by_sentences
+from syntagm.runs.store import Run
 from syntagm.tasks.task import SuiteRecord, group_of
 
 _ADJACENT = (
@@ -82,6 +85,13 @@ def paradigms(suites: Sequence[SuiteRecord]) -> dict[str, Paradigm]:
     """Return the category, field and human agreement of each suite, from the paper or, for other suites, from their tags."""
     known = published()
     return {suite.name: known.get(suite.name) or _of_tags(suite.tags) for suite in suites}
+
+
+def has_pairs_judged(run: Run, suite: str) -> bool:
+    """Return whether a suite begins with the five pairs of a paradigm that people judged for the paper."""
+    said = [text for pair in list(items_by_sentences(run, suite))[:5] for _, text in pair]
+    digest = hashlib.sha256("\n".join(sorted(set(said))).encode()).hexdigest()[:8]
+    return any(row["pairs"] == digest for row in cited("warstadt2020")["paradigms"] if row["paradigm"] == suite)
 
 
 def complete(phenomenon: str) -> int:

@@ -13,7 +13,7 @@ Runs of people (`syntagm experiment import`) stand beside the models where the p
 the share of people who chose the good sentence, and `table_people` has the paper's validation of each paradigm.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import isnan
 from pathlib import Path
@@ -25,20 +25,22 @@ from syntagm.drawing import contrasts
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
 from syntagm.errors import RunError
+from syntagm.io.number import counted
 from syntagm.papers.paper import Experiment, Paper
 from syntagm.papers.people import about, divided
 from syntagm.papers.warstadt2020 import study, tables
-from syntagm.papers.warstadt2020.paradigms import Paradigm, paradigms, published
+from syntagm.papers.warstadt2020.paradigms import Paradigm, has_pairs_judged, paradigms, published
 from syntagm.papers.warstadt2020.printed import differing, people_table, printed
 from syntagm.papers.warstadt2020.raw import PEOPLE, judgements, models, people, summary
 from syntagm.papers.warstadt2020.tables import Known
 from syntagm.papers.warstadt2020.validation import samples_of_people, validation
 from syntagm.result import Estimate
-from syntagm.runs.several import named, titles
+from syntagm.runs.several import comparable, listed, named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import binned, suite_means
 from syntagm.stats.correlation import correlations
 from syntagm.stats.score import Sample
+from syntagm.tasks.people import People
 from syntagm.views import correlation, learning_curve, methods, phenomena, surface
 from syntagm.views.surface import PROPERTIES
 
@@ -86,7 +88,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
         "table3": tables.table3(samples, known, means, notes),
         "table_paradigms": tables.by_paradigm(samples, known, notes[-2:]),
         **_accuracy(means, humans),
-        **_correlations(_by_content(tables.accuracies(samples), models) | _published_people(known), notes[-2:-1]),
+        **_correlations_of_runs(tables.accuracies(samples), [*named(models), *named(groups)], known),
         **_contrasts(tables.contrasts(samples)),
         **_materials(models, samples, known),
         **(validation(named(groups), known) if groups else {}),
@@ -132,7 +134,7 @@ def from_raw(folder: Path) -> Outputs:
         "table_printed": printed(means, correlated, contrast_estimates, judged),
         "table_people": people_table(samples, judged),
         **_accuracy(means, {}, "TXL: Transformer-XL; people: n is 5 per suite"),
-        **_correlations(tables.accuracies(samples), notes[:2]),
+        **_correlations(correlated, notes[:2]),
         **contrasted,
     }
 
@@ -170,29 +172,46 @@ def _names(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
     return {name: {suite.name: shown[suite.name, suite.hash] for suite in run.suites} for name, run in named(runs)}
 
 
-def _by_content(accuracies: Mapping[str, Mapping[str, float]], runs: Sequence[Run]) -> dict[str, dict[str, float]]:
-    """Rename the suites of models so that only suites with the same content have the same name.
-
-    People are asked about few pairs of a paradigm, so theirs keep the names of the paradigms, as those of the paper do.
-    """
-    shown = _names(runs)
-    return {
-        model: {shown.get(model, {}).get(suite, suite): value for suite, value in values.items()}
-        for model, values in accuracies.items()
-    }
-
-
-def _published_people(known: Known) -> dict[str, dict[str, float]]:
-    judged = {suite: paradigm.human for suite, paradigm in known.items() if not isnan(paradigm.human)}
-    return {f"{PEOPLE} (published)": judged} if judged else {}
-
-
-def _correlations(accuracies: Mapping[str, Mapping[str, float]], notes: Sequence[str]) -> Outputs:
-    if len(accuracies) < 2:
+def _correlations(table: pl.DataFrame, notes: Sequence[str]) -> Outputs:
+    if table.is_empty():
         return {}
-    table = correlations(accuracies)
-    figure = correlation.draw(table, list(accuracies), "Do models find the same paradigms hard?")
+    names = list(dict.fromkeys([*table["a"], *table["b"]]))
+    figure = correlation.draw(table, names, "Do models find the same paradigms hard?")
     return {"table_correlations": tables.correlation_table(table, notes), "model_correlation": figure}
+
+
+def _correlations_of_runs(
+    accuracies: Mapping[str, Mapping[str, float]], runs: Sequence[tuple[str, Run]], known: Known
+) -> Outputs:
+    """Correlate runs over the paradigms of which both have the same pairs, and with the people of the paper over all."""
+    said: dict[str, list[str]] = {}
+    for (a, first), (b, second) in combinations(runs, 2):
+        for line in _pairs_of(first, second) if second.task is People else ():
+            said.setdefault(f"and {b}: {line}", []).append(a)
+    parts, judged = [correlation.of_pairs(accuracies, runs)], f"{PEOPLE} (published)"
+    human = {suite: paradigm.human for suite, paradigm in known.items() if not isnan(paradigm.human)}
+    for name, run in runs if human else ():
+        parts.append(correlations({name: accuracies[name], judged: human}))
+        pairs = [has_pairs_judged(run, suite.name) for suite in run.suites if suite.name in human]
+        rest = "" if all(pairs) else ", elsewhere other pairs under the same name"
+        line = f"and {judged}: the judged pairs themselves in {sum(pairs)} of {counted(len(pairs), 'paradigm')}{rest}"
+        said.setdefault(line, []).append(name)
+    notes = [f"{', '.join(names)} {line}." for line, names in said.items()]
+    if human:
+        notes.append(f"{judged}: transcribed, of the first five published pairs of each paradigm.")
+    order = {name: place for place, (name, _) in enumerate(runs)}
+    table = pl.concat(parts).sort(pl.col("a").replace_strict(order, return_dtype=pl.Int64), maintain_order=True)
+    return _correlations(table, notes)
+
+
+def _pairs_of(run: Run, people: Run) -> Iterator[str]:
+    """Say over how many pairs a run is correlated with people, and where it isn't."""
+    same, names = comparable(run, people), {suite.name for suite in people.suites}
+    if same:
+        fewer, more = sorted(sum(each.suite(suite).items for suite in same) for each in (run, people))
+        yield f"{fewer:,} pairs in both" + (f", {more:,} in the larger set" if more > fewer else "")
+    if different := [suite.name for suite in run.suites if suite.name in names and suite.name not in same]:
+        yield f"not correlated over {listed(different)}, where pairs that people saw are missing"
 
 
 def _contrasts(estimates: Sequence[Estimate]) -> Outputs:

@@ -232,7 +232,9 @@ def _pairs(estimate: Estimate) -> str:
 def correlation_table(table: pl.DataFrame, notes: Sequence[str] = ()) -> Table:
     """Make the table of the correlations of all pairs of models."""
     rows = tuple(table.select("a", "b", "kind", "r", "low", "high", "n").iter_rows())
-    methods_used = [f"Intervals: 95 %, {method}; n: paradigms." for method in dict.fromkeys(table["method"])]
+    methods_used = [
+        f"Intervals: 95 %, {method}; n: paradigms." for method in dict.fromkeys(table.filter(pl.col("n") > 0)["method"])
+    ]
     return Table(
         "Correlation of accuracies", ("a", "b", "kind", "r", "low", "high", "n"), rows, (), (*methods_used, *notes)
     )
