@@ -11,7 +11,7 @@ import polars as pl
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.papers.cited import cited
-from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, complete
+from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, complete, whole
 from syntagm.papers.warstadt2020.paradigms import published as paradigms_of_paper
 from syntagm.result import Estimate, Group
 from syntagm.stats import suite_means
@@ -71,6 +71,12 @@ def people(samples: Samples, known: Known, estimates: Sequence[Estimate]) -> dic
     return scores
 
 
+def people_of_all(samples: Samples, known: Known) -> dict[str, float]:
+    """Return the human score for each category and field, of models that have the same paradigms."""
+    scores = people(samples, known, means(samples, known))
+    return {name: score for (_, name), score in scores.items() if not isnan(score)}
+
+
 def table3(
     samples: Samples, known: Known, estimates: Sequence[Estimate], notes: Sequence[str], published: bool = True
 ) -> Table:
@@ -94,7 +100,7 @@ def table3(
         suites = [suite for owner, suite in samples if owner == model and _name(over, known[suite]) == name]
         # Suites with other names are not those of the paper, even if their category has the same name.
         shared, of_paper = sum(suite in theirs for suite in suites), complete(name)
-        line = printed.get(name, {}) if present == shared == of_paper else {}
+        line = printed.get(name, {}) if whole(suites, name) else {}
         beside = (or_none(humans[model, name]), *(_share(line.get(model)) for model in PRINTED))
         counted = f"{present} of {of_paper}" if present == shared else f"{present}, {shared} of the paper's {of_paper}"
         counted = counted if shared else str(present)
@@ -283,9 +289,21 @@ def method_table(compared: Sequence[Comparison]) -> Table:
     return Table("Comparison of scoring methods", columns, tuple(rows), (), notes)
 
 
-def slope_table(table: pl.DataFrame, humans: Mapping[str, float]) -> Table:
-    """Make the table of gains per doubling of the training text, with the size at which the line reaches people."""
-    quoted = {row["phenomenon"]: row for row in cited("warstadt2020")["slopes"]}
+def slope_table(table: pl.DataFrame, samples: Samples, known: Known, remarks: Sequence[str] = ()) -> Table:
+    """Make the table of gains per doubling of the training text, with the size at which the line reaches people.
+
+    Arguments:
+        table: a table with the columns of `views.learning_curve.SLOPES`.
+        samples: the sample of each (model, paradigm); all models have the same paradigms.
+        known: paradigm -> category, field and human agreement.
+        remarks: further notes.
+    """
+    humans, suites = people_of_all(samples, known), {suite for _, suite in samples}
+    quoted = {
+        row["phenomenon"]: row
+        for row in cited("warstadt2020")["slopes"]
+        if whole([suite for suite in suites if known[suite].phenomenon == row["phenomenon"]], row["phenomenon"])
+    }
     rows = []
     for row in table.iter_rows(named=True):
         name = row["phenomenon"]
@@ -301,7 +319,9 @@ def slope_table(table: pl.DataFrame, humans: Mapping[str, float]) -> Table:
         "Interval: 95 %, Student's t; it is too narrow, because models of one corpus share text.",
         "words_at_people: where the line reaches the score of people on the same published paradigms; an extrapolation far "
         "beyond the data is unreliable.",
-        "LSTM, TXL: the paper's slopes for doublings from 1/8 to 64 million tokens of Wikipedia, transcribed.",
+        "LSTM, TXL: the paper's slopes for doublings from 1/8 to 64 million tokens of Wikipedia, transcribed; for categories "
+        "with all their paradigms.",
+        *remarks,
     )
     return Table("Gain for each doubling of the training text", columns, tuple(rows), ("LSTM", "TXL"), notes)
 
