@@ -67,6 +67,16 @@ def different_content(runs: Sequence[Run]) -> str:
     return f"{listed(conflicting)}: DIFFERENT CONTENT under one name, {contents}{example}"
 
 
+def unequal(runs: Sequence[Run]) -> list[str]:
+    """Return a note on how many suites each run has, if their suites or the content of these differ."""
+    suites = {name: frozenset((suite.name, suite.hash) for suite in run.suites) for name, run in named(runs)}
+    if len(set(suites.values())) < 2:
+        return []
+    counts = ", ".join(f"{name} {len(own)}" for name, own in suites.items())
+    shared = len(frozenset.intersection(*suites.values()))
+    return [f"Different suites ({counts}; {shared} with the same content in all): each mean is over the model's own."]
+
+
 def not_asked(runs: Sequence[Run]) -> list[str]:
     """Return a note for each run in which some suites have no context; no mean includes such suites."""
     by_run = {name: [suite.name for suite in run.suites if not suite.asked] for name, run in named(runs)}

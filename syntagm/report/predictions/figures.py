@@ -119,7 +119,11 @@ def accuracies(subjects: Sequence[Subject[Run]], groups: Mapping[str, str], titl
         for column in subject.columns
         if (estimate := column.accuracies.get((subject.name, subject.first)))
     ]
-    chances = {subject.title: subject.chance("first").value for subject in subjects}
+    chances = {
+        (column.name, subject.title): subject.chance("first").value
+        for subject in subjects
+        for column in subject.columns
+    }
     return scores.draw(estimates, chances, title, groups=groups)
 
 
