@@ -37,7 +37,7 @@ from syntagm.papers.marvin2018.constructions import (
 from syntagm.papers.paper import Experiment, Paper
 from syntagm.papers.people import divided
 from syntagm.result import Estimate
-from syntagm.runs.several import named
+from syntagm.runs.several import having, named
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.views import lexical, normalised, words
@@ -99,10 +99,13 @@ def _words(runs: Sequence[Run]) -> dict[str, Table | Figure]:
         outputs["by_word"] = lexical.make_table(runs, suite=tuple(suites), **options)
         outputs["by_word_and_frequency"] = lexical.draw_figure(runs, suite=tuple(shown), **options)
     for name in WORD_BY_WORD:
-        if with_suite := [
-            run for run in runs if name in {suite.name for suite in run.suites} and len(run.sentences(name))
-        ]:
-            outputs[f"surprisal_{name}"] = words.draw_figure(with_suite, name)
+        by_content: dict[str, list[Run]] = {}
+        for _, run in having(runs, name):
+            if len(run.sentences(name)):
+                by_content.setdefault(run.suite(name).hash, []).append(run)
+        for number, same in enumerate(by_content.values(), 1):
+            suffix = f"_{number}" if len(by_content) > 1 else ""
+            outputs[f"surprisal_{name}{suffix}"] = words.draw_figure(same, name)
     return outputs
 
 

@@ -34,7 +34,7 @@ from syntagm.papers.warstadt2020.raw import PEOPLE, judgements, models, people, 
 from syntagm.papers.warstadt2020.tables import Known
 from syntagm.papers.warstadt2020.validation import samples_of_people, validation
 from syntagm.result import Estimate
-from syntagm.runs.several import listed, named, titles
+from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import binned, suite_means
 from syntagm.stats.correlation import correlations
@@ -284,7 +284,7 @@ def _learning(samples: tables.Samples, known: Known, runs: Sequence[Run], words:
         if estimate.group["over"] != "field" and (name := estimate.group.model)
     ]
     table = pl.DataFrame(rows, schema=learning_curve.SCHEMA, orient="row")
-    said = [f"Without {listed(excluded)}, which not all models of known size have."] if excluded else []
+    said = learning_curve.without(excluded)
     slopes = tables.slope_table(learning_curve.slopes(table), chosen, known, said)
     if not shared:
         return {"table_slopes": slopes}
