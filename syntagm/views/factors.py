@@ -86,8 +86,7 @@ def draw_figure(
 
 
 def _panel(rows: pl.DataFrame, tag: str, second: str, show: str) -> curves.Panel:
-    chances = set(rows["chance"])
-    reference = 0.0 if show == "margin" else chances.pop() if len(chances) == 1 else math.nan
+    reference = rows["chance"][0] if show == "accuracy" else 0.0
     levels = rows["level"].to_list()
     # Python reads the digits of every script; polars doesn't.
     places = pl.Series("x", [*map(float, levels)] if numeric(levels) else levels)
@@ -112,13 +111,13 @@ def values(runs: Sequence[Run], by: str, suite: str = "", measure: str = "first"
     margins = of_margins.select(*keys, margin="value", margin_low="low", margin_high="high")
     # An item without a margin has a value nevertheless.
     found = items.estimates(*keys).join(margins, on=keys, how="left", maintain_order="left")
-    chances = items.rows.select("suite", "model", "chance").unique(["suite", "model"], keep="first")
-    rows = found.join(chances, on=["suite", "model"], how="left", maintain_order="left").select(
+    chances = dict(items.rows.select("suite", "chance").unique("suite", keep="first").iter_rows())
+    rows = found.select(
         "suite", pl.lit(measure).alias("measure"), "model", level="tag1",
         other="tag2" if len(items.properties) > 1 else pl.lit(""), score="value", low="low", high="high", n="n",
         margin=pl.col("margin").fill_null(math.nan), margin_low=pl.col("margin_low").fill_null(math.nan),
         margin_high=pl.col("margin_high").fill_null(math.nan), ties="ties", undefined="undefined",
-        chance="chance",
+        chance=pl.col("suite").replace_strict(chances, return_dtype=pl.Float64),
     ).sort("suite", maintain_order=True)  # fmt: skip
     return rows, [*found["method"], *of_margins["method"]]
 

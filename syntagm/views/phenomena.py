@@ -20,11 +20,10 @@ from syntagm.errors import InputError, UsageError
 from syntagm.io import csv, utf8
 from syntagm.io.number import counted
 from syntagm.result import Estimate, Group, Kind
-from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.settings import Reader
 from syntagm.views.options import Measure, Tag
-from syntagm.views.scores.numbers import chance_of, scores
+from syntagm.views.scores.numbers import chance_of, of_models
 from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
@@ -121,13 +120,12 @@ def draw_figure(
     """
     estimates: list[Estimate] = []
     chance: dict[tuple[str, str], float] = {}
-    for name, run in named(runs):
-        for estimate in scores(run, measure, tag):
-            value = estimate.group[tag]
-            suites = sum(suite.group(tag) == value and bool(suite.predictions_for(measure)) for suite in run.suites)
-            group = Group(name, labels=(("phenomenon", value),), counts=(("paradigms", suites),))
-            estimates.append(replace(estimate, group=group))
-            chance[name, value] = chance_of(run, estimate).value
+    for run, estimate in of_models(runs, measure, tag):
+        name, value = estimate.group.model, estimate.group[tag]
+        suites = sum(suite.group(tag) == value and bool(suite.predictions_for(measure)) for suite in run.suites)
+        group = Group(name, labels=(("phenomenon", value),), counts=(("paradigms", suites),))
+        estimates.append(replace(estimate, group=group))
+        chance[name, value] = chance_of(run, estimate).value
     if not estimates:
         raise UsageError(
             "tag", f"{tag!r}, which no suite with the measure {measure} has", "a tag of one of these suites"

@@ -4,7 +4,7 @@ The paper's numbers of people, its exclusions and its items are in a supplement;
 answers that choose the grammatical sentence.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -38,10 +38,14 @@ class Judged:
         }
         self._by_numbers: dict[str, dict[tuple[str, str], tuple[float, int, int]]] = {}
 
-    def share(self, construction: str) -> float | None:
-        """Return the share of answers that choose the grammatical sentence; None if the construction was not asked."""
-        found = self.by_construction.get(construction)
-        return None if found is None or found.individual is None else found.individual.value
+    def share(self, construction: str, suites: Sequence[str]) -> float | None:
+        """Return the share of answers that choose the grammatical sentence; None if people were not asked all of the suites."""
+        asked = self.suites.get(construction, [])
+        if not set(suites) <= set(asked):
+            return None
+        records = [self.run.suite(suite) for suite in asked if suite in suites]
+        found = agreement_over(self.run, records, self.name, construction, pooled=True).individual
+        return found.value if found else None
 
     def comparison(self, construction: str) -> str:
         """Return the name of the prediction whose sentences people saw: the first one; "" if there are none."""
@@ -111,7 +115,10 @@ def beside(judged: Mapping[str, Judged]) -> list[str]:
     """Say what the columns of people in the tables of models are."""
     if not judged:
         return []
-    shown = f"{', '.join(judged)}: the share of answers of people of one's own that choose the grammatical sentence."
+    shown = (
+        f"{', '.join(judged)}: the share of answers of people of one's own that choose the grammatical sentence, in the suites "
+        "of the row; empty if they were not asked all of them."
+    )
     return [shown, *_about(judged)]
 
 

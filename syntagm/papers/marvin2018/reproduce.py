@@ -32,6 +32,7 @@ from syntagm.papers.marvin2018.constructions import (
     PROBABLE,
     by_construction,
     constructions,
+    halves,
     main_and_embedded,
 )
 from syntagm.papers.paper import Experiment, Paper
@@ -129,14 +130,20 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
         for measure in COMPARISONS if name in PROBABLE else (MEASURE,):
             if (name, measure) in pooled:
                 of_models, of_people = PROBABLE.get(name, (measure, measure))
-                quoted = [line[model] if measure == of_models else None for model in models]
-                quoted.append(line[humans] if measure == of_people else None)
+                whole = not halves(suites[name])
+                quoted = [line[model] if measure == of_models and whole else None for model in models]
+                quoted.append(line[humans] if measure == of_people and whole else None)
                 numbers = _numbers(pooled[name, measure], _chance(run, suites[name], measure))
-                shares = [group.share(name) if measure == group.comparison(name) else None for group in judged.values()]
+                shares = [
+                    group.share(name, suites[name]) if measure == group.comparison(name) else None
+                    for group in judged.values()
+                ]
                 rows.append((name, measure, *numbers, *shares, *quoted, ", ".join(suites[name])))
     columns = ("construction", "comparison", *NUMBERS, *judged, *published["columns"], "suites")
     title = f"Table 1: accuracy by construction, {run.model}"
-    notes = (*_notes(run, pooled), *people.beside(judged), NPI_NOTE)
+    alone = [suite for own in suites.values() for suite in halves(own)]
+    pools = f"The paper's numbers pool animate and inanimate subjects, so they are not beside {', '.join(alone)} alone."
+    notes = (*_notes(run, pooled), *([pools] if alone else []), *people.beside(judged), NPI_NOTE)
     return Table(title, columns, tuple(rows), tuple(published["columns"]), notes)
 
 

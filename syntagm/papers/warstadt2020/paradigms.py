@@ -1,6 +1,6 @@
 """The 67 paradigms of BLiMP, with their category, field and human agreement, and the paper's contrasts between them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import nan
@@ -84,16 +84,9 @@ def paradigms(suites: Sequence[SuiteRecord]) -> dict[str, Paradigm]:
     return {suite.name: known.get(suite.name) or _of_tags(suite.tags) for suite in suites}
 
 
-def complete(phenomenon: str) -> int:
-    """Return the number of paradigms in a category or field of the paper; 0 if it doesn't exist, 67 for "all"."""
-    return sum(phenomenon in ("all", paradigm.phenomenon, paradigm.field) for paradigm in published().values())
-
-
-def whole(suites: Iterable[str], phenomenon: str) -> bool:
-    """Return whether suites are the paper's paradigms of a category or field, or of "all", and no others."""
-    return sorted(suites) == sorted(
-        suite for suite, paradigm in published().items() if phenomenon in ("all", paradigm.phenomenon, paradigm.field)
-    )
+def of_paper(name: str) -> set[str]:
+    """Return the paradigms in a category or field of the paper, or in "all"; none if it doesn't exist."""
+    return {suite for suite, each in published().items() if name in ("all", each.phenomenon, each.field)}
 
 
 def _of_tags(tags: Mapping[str, str]) -> Paradigm:

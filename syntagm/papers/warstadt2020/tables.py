@@ -11,8 +11,7 @@ import polars as pl
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.papers.cited import cited
-from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, complete, whole
-from syntagm.papers.warstadt2020.paradigms import published as paradigms_of_paper
+from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, of_paper
 from syntagm.result import Estimate, Group
 from syntagm.stats import suite_means
 from syntagm.stats.paired import Comparison
@@ -92,17 +91,16 @@ def table3(
     """
     humans = people(samples, known, estimates)
     printed = {row["phenomenon"]: row for row in cited("warstadt2020")["table3"]}
-    theirs = paradigms_of_paper()
     rows: list[tuple[Cell, ...]] = []
     for estimate in estimates:
         model, over, name = estimate.group.model, estimate.group["over"], estimate.group["phenomenon"]
         present = estimate.group.count("paradigms")
         suites = [suite for owner, suite in samples if owner == model and _name(over, known[suite]) == name]
         # Suites with other names are not those of the paper, even if their category has the same name.
-        shared, of_paper = sum(suite in theirs for suite in suites), complete(name)
-        line = printed.get(name, {}) if whole(suites, name) else {}
+        theirs, shared = len(of_paper(name)), sum(suite in of_paper("all") for suite in suites)
+        line = printed.get(name, {}) if set(suites) == of_paper(name) else {}
         beside = (or_none(humans[model, name]), *(_share(line.get(model)) for model in PRINTED))
-        counted = f"{present} of {of_paper}" if present == shared else f"{present}, {shared} of the paper's {of_paper}"
+        counted = f"{present} of {theirs}" if present == shared else f"{present}, {shared} of the paper's {theirs}"
         counted = counted if shared else str(present)
         rows.append((over, name, counted, model, *numbers(estimate), *(beside if published else ())))
     quoted = ("people", *PRINTED) if published else ()
@@ -302,7 +300,7 @@ def slope_table(table: pl.DataFrame, samples: Samples, known: Known, remarks: Se
     quoted = {
         row["phenomenon"]: row
         for row in cited("warstadt2020")["slopes"]
-        if whole([suite for suite in suites if known[suite].phenomenon == row["phenomenon"]], row["phenomenon"])
+        if {suite for suite in suites if known[suite].phenomenon == row["phenomenon"]} == of_paper(row["phenomenon"])
     }
     rows = []
     for row in table.iter_rows(named=True):

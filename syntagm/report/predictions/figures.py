@@ -119,11 +119,7 @@ def accuracies(subjects: Sequence[Subject[Run]], groups: Mapping[str, str], titl
         for column in subject.columns
         if (estimate := column.accuracies.get((subject.name, subject.first)))
     ]
-    chances = {
-        (column.name, subject.title): subject.chance("first").value
-        for subject in subjects
-        for column in subject.columns
-    }
+    chances = {subject.title: subject.chance("first").value for subject in subjects}
     return scores.draw(estimates, chances, title, groups=groups)
 
 

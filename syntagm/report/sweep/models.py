@@ -39,7 +39,7 @@ def draw_scores(line: ScoreRow, columns: Sequence[Column[Run]]) -> Figure:
         for column, cell in zip(columns, line.cells, strict=True)
         if cell
     ]
-    levels = {("score", estimate.group.suite): line.chance.value for estimate in shown}
+    levels = {estimate.group.suite: line.chance.value for estimate in shown}
     groups = {estimate.group.suite: group_of(estimate.group.suite) for estimate in shown}
     drawn = chart.draw(shown, levels, groups=groups)
     # The rows are models here, not suites.

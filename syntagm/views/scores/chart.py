@@ -40,7 +40,7 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
             record = run.suite(estimate.group.suite)
             title = names[record.name, record.hash]
             estimates.append(replace(estimate, group=Group(model, title, measure)))
-            chance[model, title] = chance_of_suite(record, measure).value
+            chance[title] = chance_of_suite(record, measure).value
             groups[title] = (record.group(tag) or f"no {tag}") if tag else ""
     kind = shared_kind(runs, measure)
     noun = "context" if kept.over_gaps(runs[0]) else "item"
@@ -50,7 +50,7 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
 
 def draw(
     estimates: Sequence[Estimate],
-    chance: Mapping[tuple[str, str], float] | None = None,
+    chance: Mapping[str, float] | None = None,
     title: str = "",
     kind: Kind = Kind.VERDICT,
     quantity: str = "",
@@ -62,16 +62,14 @@ def draw(
     Arguments:
         estimates: one estimate for each model and suite, with both in its group, and optionally the measure. No dot is
             drawn for nan.
-        chance: (model, suite) -> chance level; nan or absent if unknown. A suite has one tick, or one for each model.
+        chance: suite -> chance level; nan or absent if unknown.
         kind: the kind of the values whose means are drawn; those of verdicts are accuracies.
         quantity: what the means are if they are no accuracies.
         noun: what they are means over.
         groups: suite -> the group whose panel it is in. Groups and the suites in them are sorted by their mean over
             models, the highest first. If None, suites are in the given order.
     """
-    rows = [
-        _row(estimate, (chance or {}).get((estimate.group.model, estimate.group.suite), nan)) for estimate in estimates
-    ]
+    rows = [_row(estimate, (chance or {}).get(estimate.group.suite, nan)) for estimate in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     models, suites = distinct(table["model"]), distinct(table["suite"])
     by_suite: dict[str, list[float]] = {suite: [] for suite in suites}
@@ -80,7 +78,6 @@ def draw(
     panels = by_group(by_suite, groups) if groups and by_suite else {"": list(suites)}
     values = [_point(row, models[row["model"]], suites[row["suite"]]) for row in table.iter_rows(named=True)]
     known = any(value["chance"] is not None for value in values)
-    apart = len(table.unique(["suite", "chance"])) > len(suites)
     plots = []
     for at, (group, members) in enumerate(panels.items()):
         of_group = {suites[suite] for suite in members}
@@ -92,7 +89,7 @@ def draw(
             "height": max(16, 9 * len(models) + 6) * max(1, len(members)),
             "data": {"values": [value for value in values if value["suite"] in of_group]},
             "layer": _layers(
-                series, [suites[suite] for suite in members], kind, quantity, labelled, len(suites) > MANY, apart
+                series, [suites[suite] for suite in members], kind, quantity, labelled, len(suites) > MANY
             ),
         }
         plots.append(plot | ({"title": heading(group, fontWeight="bold")} if len(panels) > 1 else {}))
@@ -114,9 +111,8 @@ def _point(row: Row, model: str, suite: str) -> dict[str, object]:
 
 
 def _layers(
-    models: Series, suites: Sequence[str], kind: Kind, quantity: str, labelled: bool, on_top: bool,
-    apart: bool,
-) -> list[Spec]:  # fmt: skip
+    models: Series, suites: Sequence[str], kind: Kind, quantity: str, labelled: bool, on_top: bool
+) -> list[Spec]:
     place: Spec = {"y": axes.names("suite", suites, offset=6)}
     beside = place | {"yOffset": models.place}
     title = "accuracy" if kind is Kind.VERDICT else quantity
@@ -124,7 +120,7 @@ def _layers(
         kind, title if labelled else "", orient="top" if on_top else "bottom", labels=labelled, domain=labelled,
         tickSize=5 if labelled else 0,
     )  # fmt: skip
-    chance = (beside if apart else place) | {"x": axes.of(accuracy, "chance")}
+    chance = place | {"x": axes.of(accuracy, "chance")}
     interval = beside | axes.spread(accuracy, "x") | {"color": models.colour}
     dot = beside | {"x": accuracy, "color": models.colour, "shape": models.shape, "description": {"field": "said"}}
     tick = {"type": "tick", "color": GREY, "thickness": 2, "aria": False}
