@@ -22,6 +22,7 @@ from syntagm.experiment import people
 from syntagm.experiment.answers import Answer, Audit
 from syntagm.formula import parse
 from syntagm.models.names import load
+from syntagm.papers.hu2020 import figures, study, tables
 from syntagm.runs.evaluate import run_suites
 from syntagm.runs.several import numbers_of_suites
 from syntagm.runs.store import Run
@@ -233,3 +234,19 @@ def test_the_numbers_of_figures_are_those_of_results(large: Run, small: Run) -> 
     named = dict(figure.table.filter(pl.col("suite").is_in(list(by_hand))).select("suite", "value").iter_rows())
     assert named == by_hand
     assert len({title for title in figure.table["suite"] if title.startswith("b @")}) == 2
+
+
+def test_the_figures_of_hu2020_are_of_the_suites_of_each_model(large: Run, small: Run, harder: Run) -> None:
+    made = study.of_runs([large, small, harder])
+    assert made.counted == "1 to 3 suites, each model's own"
+    figure = figures.figure1(made)
+    found = {row["model"][0]: row for row in figure.table.iter_rows(named=True)}
+    assert [(found[name]["n"], round(found[name]["chance"], 9)) for name in "123"] == [
+        (3, 0.5), (1, 0.5), (1, round(1 / 3, 9)),
+    ]  # fmt: skip
+    assert "mean of 1 to 3 suites, each model's own" in subtitle(figure)
+    [b] = [row for row in rows(tables.suites(made)) if row["suite"] == "b"]
+    assert b["items"] == "2 to 3"
+    assert any("0.5000" in note and "0.3333" in note for note in tables.classes(made).notes)
+    same = study.of_runs([large, large])
+    assert (same.counted, same.levels) == ("3 suites", 0.5)
