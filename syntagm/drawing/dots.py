@@ -63,11 +63,11 @@ def panel(
         "data": {"values": [_point(row) | {at: or_none(row[at]) for at in ticks} for row in rows]},
         "layer": [
             *([] if isnan(reference) else [layers.reference(reference, axis, "x", dashed)]),
-            *_layers(place, axis, channels),
             *(
                 layer(_tick(colour, 13 if grouped else 17), place | {"x": of(axis, at)}, layers.defined(at))
                 for at, colour in ticks.items()
             ),
+            *_layers(place, axis, channels),
         ],
     }
     return spec | ({"title": heading(title, fontWeight="bold")} if title else {})

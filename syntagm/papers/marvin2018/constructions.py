@@ -41,19 +41,6 @@ def constructions(run: Run) -> dict[str, list[str]]:
     return by_construction
 
 
-def halves(suites: Sequence[str]) -> list[str]:
-    """Return the suites of one animacy without those of the other, which the paper pools.
-
-    >>> halves(["prep_anim", "prep_inanim"]), halves(["subj_rel", "prep_inanim"])
-    ([], ['prep_inanim'])
-    """
-    other = {"anim": "inanim", "inanim": "anim"}
-    return [
-        suite for suite in suites
-        if (last := suite.rpartition("_")[2]) in other and suite.removesuffix(last) + other[last] not in suites
-    ]  # fmt: skip
-
-
 def by_construction(run: Run, suites: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], Estimate]:
     """Compute accuracies over the items of all suites of a construction: (construction, measure) -> accuracy."""
     names = {suite: construction for construction, members in suites.items() for suite in members}

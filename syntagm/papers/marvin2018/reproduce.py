@@ -32,7 +32,6 @@ from syntagm.papers.marvin2018.constructions import (
     PROBABLE,
     by_construction,
     constructions,
-    halves,
     main_and_embedded,
 )
 from syntagm.papers.paper import Experiment, Paper
@@ -124,13 +123,20 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
     models, humans = published["columns"][:-1], published["columns"][-1]
     suites = constructions(run)
     pooled = by_construction(run, suites)
+    # Suites of one animacy without those of the other.
+    alone = {
+        suite
+        for own in suites.values()
+        for suite in own
+        if not {suite.replace("_inanim", "_anim"), suite.replace("_anim", "_inanim")} <= {*own}
+    }
     rows: list[tuple[Cell, ...]] = []
     for line in published["table1"]:
         name = line["construction"]
         for measure in COMPARISONS if name in PROBABLE else (MEASURE,):
             if (name, measure) in pooled:
                 of_models, of_people = PROBABLE.get(name, (measure, measure))
-                whole = not halves(suites[name])
+                whole = not alone.intersection(suites[name])
                 quoted = [line[model] if measure == of_models and whole else None for model in models]
                 quoted.append(line[humans] if measure == of_people and whole else None)
                 numbers = _numbers(pooled[name, measure], _chance(run, suites[name], measure))
@@ -141,8 +147,7 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
                 rows.append((name, measure, *numbers, *shares, *quoted, ", ".join(suites[name])))
     columns = ("construction", "comparison", *NUMBERS, *judged, *published["columns"], "suites")
     title = f"Table 1: accuracy by construction, {run.model}"
-    alone = [suite for own in suites.values() for suite in halves(own)]
-    pools = f"The paper's numbers pool animate and inanimate subjects, so they are not beside {', '.join(alone)} alone."
+    pools = f"The paper's numbers pool animate and inanimate subjects, so they are not beside {', '.join(sorted(alone))} alone."
     notes = (*_notes(run, pooled), *([pools] if alone else []), *people.beside(judged), NPI_NOTE)
     return Table(title, columns, tuple(rows), tuple(published["columns"]), notes)
 

@@ -131,7 +131,7 @@ def from_raw(folder: Path) -> Outputs:
         "table_paradigms": tables.without_counts(tables.by_paradigm(samples, known, notes, published=False)),
         "table_printed": printed(means, correlated, contrast_estimates, judged),
         "table_people": people_table(samples, judged),
-        **_accuracy(means, {}, "TXL: Transformer-XL; people: n is 5 per suite"),
+        **_accuracy(means, {}, "TXL: Transformer-XL"),
         **_correlations(tables.accuracies(samples), notes[:2]),
         **contrasted,
     }
