@@ -34,17 +34,10 @@ def draw(estimates: Sequence[Estimate], title: str, axis: str, subtitle: Sequenc
     ]  # fmt: skip
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     series = list(dict.fromkeys(table["model"]))
-    most = {name: max(table.filter(pl.col("contrast") == name)["n"]) for name in dict.fromkeys(table["contrast"])}
-    values = [
-        {
-            **row,
-            "name": f"{row['contrast']} (n = {most[row['contrast']]:,})",
-            "series": row["model"],
-            "note": "",
-            "said": dots.describe({**row, "name": row["contrast"], "series": row["model"]}),
-        }
-        for row in table.iter_rows(named=True)
-    ]
+    points = [{**row, "name": row["contrast"], "series": row["model"]} for row in table.iter_rows(named=True)]
+    values = dots.with_counts(
+        [{**row, "said": dots.describe(row)} for row in points], lambda row: [f"n = {row['n']:,}"]
+    )
     channel = axes.difference(axis, [*table["value"], *table["low"], *table["high"]], WIDTH)
     spec = dots.panel(values, channel, "", 0.0 if len(table) else nan, series, WIDTH, key=len(series) > 1)
     return Figure(finish(spec, title, [*subtitle, *only(series), *lines(remarks_on(estimates))]), table)

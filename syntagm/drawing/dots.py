@@ -1,7 +1,8 @@
 """Dot plots: one row for each name, dots with intervals, and a note at the right edge."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isnan
+from typing import Any
 
 from syntagm.display import shown, shown_lines
 from syntagm.drawing import layers
@@ -12,6 +13,7 @@ from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import heading
 from syntagm.drawing.points import Row, estimated, point
 from syntagm.drawing.series import COLOURS, Series
+from syntagm.drawing.text import or_none
 
 STEP = 22
 # A label is placed by its first line. Several lines are raised by half of what follows it, so that they are centred.
@@ -28,6 +30,7 @@ def panel(
     labels: bool = True,
     key: bool = False,
     colours: Sequence[str] = COLOURS,
+    ticks: Mapping[str, str] | None = None,
 ) -> Spec:
     """Make the Vega-Lite specification of a panel.
 
@@ -40,7 +43,9 @@ def panel(
         labels: whether names are written on the left.
         key: whether there is a legend of the series.
         colours: the colours of the series.
+        ticks: further columns of the rows (nan: not drawn) -> the colour of the tick at their number.
     """
+    ticks = ticks or {}
     names = list(dict.fromkeys(shown_lines(row["name"]) for row in rows))
     # Dots are offset by series only if some name has several of them.
     grouped = len({(row["name"], row["series"]) for row in rows}) > len(names)
@@ -55,13 +60,45 @@ def panel(
     spec: Spec = {
         "width": width,
         "height": step * max(len(names), 1),
-        "data": {"values": [_point(row) for row in rows]},
+        "data": {"values": [_point(row) | {at: or_none(row[at]) for at in ticks} for row in rows]},
         "layer": [
             *([] if isnan(reference) else [layers.reference(reference, axis, "x", dashed)]),
+            *(
+                layer(_tick(colour, 13 if grouped else 17), place | {"x": of(axis, at)}, layers.defined(at))
+                for at, colour in ticks.items()
+            ),
             *_layers(place, axis, channels),
         ],
     }
     return spec | ({"title": heading(title, fontWeight="bold")} if title else {})
+
+
+def with_counts(rows: Sequence[Row], counts: Callable[[Row], Sequence[str]]) -> list[dict[str, Any]]:
+    """Write counts into rows: those that all rows of a name share after the name, the others into the notes of the rows.
+
+    Arguments:
+        rows: each with a name.
+        counts: row -> its counts as texts, as many for each row.
+
+    >>> rows = [{"name": "islands", "n": 10}, {"name": "islands", "n": 20}]
+    >>> [(row["name"], row["note"]) for row in with_counts(rows, lambda row: ["8 suites", f"n = {row['n']}"])]
+    [('islands (8 suites)', 'n = 10'), ('islands (8 suites)', 'n = 20')]
+    """
+    by_name: dict[str, list[Sequence[str]]] = {}
+    for row in rows:
+        by_name.setdefault(row["name"], []).append(counts(row))
+    shared = {name: [len(set(same)) == 1 for same in zip(*of_rows, strict=True)] for name, of_rows in by_name.items()}
+    written = []
+    for row in rows:
+        parts = list(zip(counts(row), shared[row["name"]], strict=True))
+        inside = ", ".join(text for text, same in parts if same)
+        note = ", ".join(text for text, same in parts if not same)
+        written.append({**row, "name": f"{row['name']} ({inside})" if inside else row["name"], "note": note})
+    return written
+
+
+def _tick(colour: str, size: int) -> Spec:
+    return {"type": "tick", "color": colour, "thickness": 2.5, "bandSize": size, "opacity": 0.85, "aria": False}
 
 
 def _point(row: Row) -> dict[str, object]:

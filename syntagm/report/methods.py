@@ -17,6 +17,7 @@ from syntagm.report import references
 from syntagm.report.markdown import code, join, text
 from syntagm.runs.judging import convention_of, explain, ties_of
 from syntagm.runs.judging import settings as settings_of
+from syntagm.runs.several import numbers_of_suites
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
 from syntagm.suite import sample_of
@@ -136,11 +137,12 @@ def _materials(runs: Sequence[Run], suites: Sequence[SuiteRecord]) -> str:
     size += f"{sentences:,} {unit}"
     sample = describe_sample(suites)
     drawn = f" Only a sample of the items was evaluated: {sample}." if sample else ""
+    different = f" Not all on all of them: {text(counts)}." if (counts := numbers_of_suites(runs)) else ""
     models = {(run.model, run.record["model"]["fingerprint"]) for run in runs if run.task is not People}
     people = {run.model for run in runs if run.task is People}
     done = [f"evaluated {counted(len(models), 'language model')}"] if models else []
     done += [f"asked {counted(len(people), 'group')} of people"] if people else []
-    return f"We {' and '.join(done)} on {size}{_cite(cited)}{who}.{drawn}"
+    return f"We {' and '.join(done)} on {size}{_cite(cited)}{who}.{different}{drawn}"
 
 
 def _people(run: Run) -> str:

@@ -19,6 +19,7 @@ from syntagm.report.reading import opening
 from syntagm.report.section import Picture, Section, Variables
 from syntagm.report.shell import CEILING
 from syntagm.report.sweep.chapter import MANY, MOST, Sweep
+from syntagm.runs.several import numbers_of_suites
 from syntagm.runs.store import Run, Runs, runs_of
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.tasks.people import People as Task
@@ -165,6 +166,7 @@ def _page(chapters: Sequence[Chapter], sections: Sequence[tuple[Section[Any], Ma
             "unfinished": sum(not column.run.done for column in chapter.columns),
             "items": sum(record.items for record in records),
             "sampled": methods.describe_sample(records),
+            "different": numbers_of_suites([column.run for column in chapter.columns]),
         },
     )
 

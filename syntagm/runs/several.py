@@ -103,6 +103,23 @@ def different_content(runs: Sequence[Run]) -> str:
     return f"{listed(conflicting)}: DIFFERENT CONTENT under one name, {contents}{example}"
 
 
+def numbers_of_suites(runs: Sequence[Run]) -> str:
+    """Return how many suites each run has, if their suites or the content of these differ; otherwise ""."""
+    suites = {name: frozenset((suite.name, suite.hash) for suite in run.suites) for name, run in named(runs)}
+    if len(set(suites.values())) < 2:
+        return ""
+    counts = [f"{name} {len(own)}" for name, own in suites.items()]
+    more = f", and {len(counts) - 5} more models" if len(counts) > 5 else ""
+    shared = len(frozenset.intersection(*suites.values()))
+    return f"{', '.join(counts[:5])}{more}; {shared} with the same content in all"
+
+
+def unequal(runs: Sequence[Run]) -> list[str]:
+    """Return a note for means beside each other of runs that have different suites."""
+    counts = numbers_of_suites(runs)
+    return [f"Different suites ({counts}): each mean is over the model's own."] if counts else []
+
+
 def not_asked(runs: Sequence[Run]) -> list[str]:
     """Return a note for each run in which some suites have no context; no mean includes such suites."""
     by_run = {name: [suite.name for suite in run.suites if not suite.asked] for name, run in named(runs)}

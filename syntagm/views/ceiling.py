@@ -47,8 +47,9 @@ def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for people, run in groups:
         others = [(name, other) for name, other in named(runs) if other is not run and other.task is not People]
-        pooled: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {name: [] for name, _ in others}
-        parts = []
+        # The reliability beside a model is that of its own suites.
+        pooled: dict[str, list[tuple[NDArray[np.float64], _Part]]] = {name: [] for name, _ in others}
+        parts: list[_Part] = []
         lacking: dict[str, list[str]] = {}
         for record in run.suites:
             items, whole, reliability, halves = _of_suite(run, record, splits)
@@ -60,7 +61,7 @@ def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
                 if margins is None:
                     lacking.setdefault(name, []).append(record.name)
                 else:
-                    pooled[name].append((margins, whole))
+                    pooled[name].append((margins, (whole, halves)))
                     found.append((name, margins))
             for name, margins in found:
                 rows.append(_row(title, people, name, margins, whole, reliability))
@@ -68,15 +69,14 @@ def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
                 rows.append(_row(title, people, "", None, whole, reliability))
         notes += [f"{name} lacks items that {people} saw in {listed(suites)}." for name, suites in lacking.items()]
         if len(parts) > 1:
-            reliability = _reliability_of_all(run, parts, splits)
-            everything = np.concatenate([whole for whole, _ in parts])
-            title = f"all {len(parts)} suites"
-            complete = [(name, pairs) for name, pairs in pooled.items() if pairs]
-            for name, pairs in complete:
-                margins, of = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
-                rows.append(_row(title, people, name, margins, of, reliability))
-            if not complete:
-                rows.append(_row(title, people, "", None, everything, reliability))
+            several = [(name, own) for name, own in pooled.items() if len(own) > 1] or [("", [])]
+            for name, own in several:
+                of_model = [part for _, part in own] or parts
+                count = "all" if len(of_model) == len(parts) else f"{len(of_model)} of"
+                margins = np.concatenate([of_suite for of_suite, _ in own]) if own else None
+                everything = np.concatenate([whole for whole, _ in of_model])
+                reliability = _reliability_of_all(run, of_model, splits)
+                rows.append(_row(f"{count} {len(parts)} suites", people, name, margins, everything, reliability))
     explained = (
         "r, rho: Pearson's and Spearman's correlation of the model's margins with what people do with the items; low, high: 95% "
         "interval of r, for other items (Fisher's, or the jackknife's where it is wider).",
@@ -119,6 +119,7 @@ def _row(
 
 
 _Halves = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
+_Part = tuple[NDArray[np.float64], _Halves]
 
 
 def _of_suite(
@@ -163,7 +164,7 @@ def _everyone(run: Run) -> list[str]:
     return sorted(set(people["person"]))
 
 
-def _reliability_of_all(run: Run, parts: Sequence[tuple[NDArray[np.float64], _Halves]], splits: int) -> Reliability:
+def _reliability_of_all(run: Run, parts: Sequence[_Part], splits: int) -> Reliability:
     """Return the reliability over the items of all suites, from the same splits."""
     joined = [
         tuple(np.concatenate([halves[split][side] for _, halves in parts]) for side in (0, 1))

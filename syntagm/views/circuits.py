@@ -9,9 +9,10 @@ from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import Figure, finish
 from syntagm.drawing.text import lines, remarks_on
 from syntagm.result import Kind
+from syntagm.runs.several import unequal
 from syntagm.runs.store import Run
 from syntagm.views.options import Tag
-from syntagm.views.scores.numbers import scores
+from syntagm.views.scores.numbers import of_models
 from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
@@ -62,7 +63,7 @@ def _rows(table: pl.DataFrame, circuit: str) -> list[dict[str, object]]:
 
 def draw_figure(runs: Sequence[Run], tag: Tag = "circuit") -> Figure:
     """Draw scores by circuit or by another tag of the suites."""
-    estimates = [estimate for run in runs for estimate in scores(run, tag=tag)]
+    estimates = [estimate for _, estimate in of_models(runs, tag=tag)]
     rows = [
         (
             estimate.group[tag],
@@ -81,5 +82,5 @@ def draw_figure(runs: Sequence[Run], tag: Tag = "circuit") -> Figure:
     mean = (
         "mean accuracy over suites (first prediction)" if kind is Kind.VERDICT else "mean over suites (first measure)"
     )
-    subtitle = [f"{mean} with its 95% interval", *lines(remarks_on(estimates))]
+    subtitle = [f"{mean} with its 95% interval", *lines([*unequal(runs), *remarks_on(estimates)])]
     return draw(table, "score", f"Scores by {tag}", subtitle, kind=kind)

@@ -17,9 +17,10 @@ from syntagm.views.conventions.table import HowCase, HowTokens, Names, Suite, Un
 
 COLUMNS = ("claim", "survives", "conventions", "holds", "reversed", "not where")
 MEANING = (
-    "A claim is in the table if a convention shows it: above or below chance (0.5) if the 95% interval of the mean over suites "
-    "lies on that side, and better than another model if the paired test has p <= 0.05. survives: it holds under every "
-    "convention. reversed: conventions that show the opposite. not where: conventions that don't show it."
+    "A claim is in the table if a convention shows it: above or below chance (0.5) if the 95% interval of the mean over the "
+    "model's own suites lies on that side, and better than another model if the paired test on the suites of both has p <= 0.05. "
+    "survives: it holds under every convention. reversed: conventions that show the opposite. not where: conventions that don't "
+    "show it."
 )
 CHANCE = 0.5
 

@@ -25,13 +25,13 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import lines, or_none, remarks, remarks_on, signed
 from syntagm.errors import UsageError
 from syntagm.result import Kind
-from syntagm.runs.several import named
+from syntagm.runs.several import named, unequal
 from syntagm.runs.store import Run
 from syntagm.stats import in_words, interval, model_classes, suite_intervals
 from syntagm.stats.adjust import holm
 from syntagm.stats.interval import Interval
 from syntagm.views.options import Measure
-from syntagm.views.scores.numbers import chance_of, scores
+from syntagm.views.scores.numbers import chance_of, of_models
 from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
 
 INSTANCE = ("model", "corpus", "seed")
@@ -218,33 +218,41 @@ def _defined(values: Sequence[NDArray[np.float64]]) -> int:
 
 def draw_figure(runs: Sequence[Run]) -> Figure:
     """Draw the mean accuracy over all suites of each run."""
-    estimates = [(estimate, chance_of(run, estimate).value) for run in runs for estimate in scores(run)]
+    estimates = [(estimate, chance_of(run, estimate).value) for run, estimate in of_models(runs)]
     rows = [
         (estimate.group.model, "", estimate.value, estimate.low, estimate.high, estimate.n, estimate.method)
         for estimate, _ in estimates
     ]
-    chances = {chance for _, chance in estimates}
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     kind = shared_kind(runs, "first")
     mean = (
         "mean accuracy over suites (first prediction)" if kind is Kind.VERDICT else "mean over suites (first measure)"
     )
-    subtitle = [mean, "95% interval; n: items", *lines(remarks_on(estimate for estimate, _ in estimates))]
-    return draw(table, chances.pop() if len(chances) == 1 else nan, "Scores of models", subtitle, kind)
+    subtitle = [
+        mean,
+        "95% interval; n: items",
+        *lines([*unequal(runs), *remarks_on(estimate for estimate, _ in estimates)]),
+    ]
+    chances = {estimate.group.model: chance for estimate, chance in estimates}
+    return draw(table, chances, "Scores of models", subtitle, kind)
 
 
 def draw(
-    table: pl.DataFrame, chance: float = nan, title: str = "", subtitle: Sequence[str] = (), kind: Kind = Kind.VERDICT
-) -> Figure:
+    table: pl.DataFrame, chance: Mapping[str, float] | float = nan, title: str = "", subtitle: Sequence[str] = (),
+    kind: Kind = Kind.VERDICT,
+) -> Figure:  # fmt: skip
     """Draw one panel for each kind of model, with the highest score first.
 
     Arguments:
         table: a table with the columns of `SCHEMA`. `kind` is the title of a panel; it is empty if all models are of
             the same kind.
-        chance: the chance level of the score; nan if unknown.
+        chance: the chance level of the score, or model -> chance level; nan if unknown. Several levels have no line.
         kind: the kind of the values whose means are scores.
     """
     ordered = table.sort(pl.col("value").fill_nan(None), descending=True, nulls_last=True, maintain_order=True)
+    of_rows = [chance if isinstance(chance, float) else chance[name] for name in ordered["model"]]
+    levels = dict.fromkeys(f"{level:.3f}" for level in of_rows)
+    level = of_rows[0] if len(levels) == 1 else nan
     panels_of = list(dict.fromkeys(table["kind"]))
     plots = []
     for panel in panels_of:
@@ -253,10 +261,11 @@ def draw(
             for row in ordered.filter(pl.col("kind") == panel).iter_rows(named=True)
         ]
         axis = axes.mean(kind, "SG score" if panel == panels_of[-1] else "")
-        plots.append(dots.panel([{**row, "said": dots.describe(row)} for row in rows], axis, panel, chance, panels_of))
+        plots.append(dots.panel([{**row, "said": dots.describe(row)} for row in rows], axis, panel, level, panels_of))
     spec = panels.pile(plots, 14, resolve={"scale": {"color": "independent"}})
-    line = [] if isnan(chance) else [f"dashed line: chance, {chance:.3f}"]
-    numbers = ordered.select(list(SCHEMA)).with_columns(chance=pl.lit(chance))
+    line = [] if isnan(level) else [f"dashed line: chance, {level:.3f}"]
+    line += ["chance differs between models: the numbers as CSV have it"] if len(levels) > 1 else []
+    numbers = ordered.select(list(SCHEMA)).with_columns(chance=pl.Series(of_rows, dtype=pl.Float64))
     return Figure(finish(spec, title, [*subtitle, *line]), numbers)
 
 

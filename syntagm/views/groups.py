@@ -43,7 +43,8 @@ def make_table(runs: Sequence[Run], by: By = "", measure: Measure = "first", wid
     )
     if wide:
         short = [(*row[:3], *row[4:]) for row in rows]
-        return Table("Score by group of suites", *spread(short, 2, ("by", "group")), notes=notes)
+        suites = [int(str(row[3])) for row in rows]
+        return Table("Score by group of suites", *spread(short, 2, ("by", "group"), suites), notes=notes)
     return Table("Score by group of suites", COLUMNS, tuple(rows), notes=notes)
 
 

@@ -8,7 +8,7 @@ for other suites and other models.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, log2, nan
 from typing import Annotated
@@ -27,7 +27,7 @@ from syntagm.drawing.text import lines, remarks_on
 from syntagm.errors import UsageError
 from syntagm.io.number import LARGEST, counted, whole
 from syntagm.result import Estimate, Kind
-from syntagm.runs.several import named
+from syntagm.runs.several import listed, named
 from syntagm.runs.store import Run
 from syntagm.runs.training_study import trained_on
 from syntagm.stats import bootstrap, interval, score, suite_intervals
@@ -194,10 +194,18 @@ def draw_figure(
         raise UsageError(
             "learning_curve", "no size of a training text", "the number of training words of a model", cure
         )
-    means = over_seeds(runs, sizes, tag, measure)
+    # A line through scores over different suites would compare the suites.
+    of_runs = [
+        {suite.name for suite in run.suites if suite.group(tag) and suite.predictions_for(measure)}
+        for run, size in zip(runs, sizes, strict=True)
+        if size is not None
+    ]
+    shared = frozenset(set.intersection(*of_runs))
+    excluded = sorted(set.union(*of_runs) - shared)
+    means = over_seeds(runs, sizes, tag, measure, shared)
     estimates: list[Estimate] = []
     for (name, run), size in zip(named(runs), sizes, strict=True):
-        of_run = scores(run, measure, tag) if size is not None else []
+        of_run = scores(run, measure, tag, shared) if size is not None else []
         estimates += [replace(estimate, group=replace(estimate.group, model=name)) for estimate in of_run]
         rows += [
             (
@@ -214,20 +222,28 @@ def draw_figure(
             for estimate in of_run
         ]
     if not rows:
-        raise UsageError(
-            "tag=", f"{tag!r}, which no suite with the measure {measure} has", "a tag of one of these suites"
-        )
+        found = f"{tag!r}, which no suite with the measure {measure} has in all runs of known size"
+        raise UsageError("tag=", found, "a tag of one of these suites")
     kind, table = shared_kind(runs, measure), pl.DataFrame(rows, schema=SCHEMA, orient="row")
     title = "Accuracy and training text" if kind is Kind.VERDICT else f"{measure} and training text"
-    return draw(table, title=title, means=means, kind=kind, notes=lines(remarks_on(estimates)))
+    notes = [*without(excluded), *remarks_on(estimates)]
+    return draw(table, title=title, means=means, kind=kind, notes=lines(notes))
 
 
-def over_seeds(runs: Sequence[Run], sizes: Sequence[int | None], tag: str, measure: str) -> pl.DataFrame:
+def without(suites: Sequence[str]) -> list[str]:
+    """Return a note on the suites that are in no curve because some of the models don't have them."""
+    return [f"Without {listed(suites)}, which not all models of known size have."] if suites else []
+
+
+def over_seeds(
+    runs: Sequence[Run], sizes: Sequence[int | None], tag: str, measure: str, names: Collection[str]
+) -> pl.DataFrame:
     """Average the models of a family with the same number of training words; columns as in `SCHEMA`.
 
     Arguments:
         sizes: the number of training words of each run; None if unknown.
         tag, measure: as in `draw_figure`.
+        names: the names of the suites.
     """
     cells: dict[tuple[str, int], list[Run]] = {}
     for run, size in zip(runs, sizes, strict=True):
@@ -240,7 +256,7 @@ def over_seeds(runs: Sequence[Run], sizes: Sequence[int | None], tag: str, measu
         shared, _ = shared_suites(models)
         groups: dict[str, list[str]] = {}
         for suite in models[0].suites:
-            if suite.name in shared and suite.group(tag) and suite.predictions_for(measure):
+            if suite.name in shared and suite.name in names and suite.group(tag) and suite.predictions_for(measure):
                 groups.setdefault(suite.group(tag), []).append(suite.name)
         for group, suites in groups.items():
             values = values_of(models, suites, measure)

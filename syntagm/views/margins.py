@@ -44,7 +44,8 @@ def draw_figure(
     """
     name = chosen_suite(runs, suite)
     models = having(runs, name)
-    known = predictions(models[0][1])[name]
+    # Some predictions may be computed for some of the models only.
+    known = list(dict.fromkeys(measure for _, run in models for measure in predictions(run)[name]))
     if (measure or not known) and measure not in known:
         expected = "one of " + ", ".join(known) if known else "a suite with predictions"
         raise UsageError("measure=", repr(measure) if known else "no predictions", expected)

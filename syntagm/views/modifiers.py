@@ -14,6 +14,7 @@ from syntagm.drawing.chart import Figure, finish
 from syntagm.drawing.text import lines, remarks_on, signed
 from syntagm.errors import RunError
 from syntagm.result import Estimate
+from syntagm.runs.several import named, unequal
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.views.classes import INSTANCE
@@ -61,11 +62,12 @@ def modifier_stability(scores: pl.DataFrame) -> pl.DataFrame:
     return complete.select(*INSTANCE, "pair", "modifier", "score")
 
 
-def _of_run(run: Run) -> list[Estimate]:
+def _of_run(model: str, run: Run) -> list[Estimate]:
     both = pairs(suite.name for suite in run.suites)
     labels = dict.fromkeys(both, PLAIN) | dict.fromkeys(both.values(), MODIFIED)
     chosen, kind = predictions(run, "first"), run.kind("first")
-    return score.score(run.results(), chosen, kind, run.tolerance, tag="modifier", labels=labels)
+    results = run.results().with_columns(model=pl.lit(model))
+    return score.score(results, chosen, kind, run.tolerance, tag="modifier", labels=labels)
 
 
 def draw_figure(runs: Sequence[Run]) -> Figure:
@@ -74,7 +76,7 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
     Raises:
         RunError: no run has a suite together with its modified version.
     """
-    estimates = [estimate for run in runs for estimate in _of_run(run)]
+    estimates = [estimate for name, run in named(runs) for estimate in _of_run(name, run)]
     rows = [
         (found.group.model, "", found.group["modifier"], found.value, found.low, found.high, found.n, found.method)
         for found in estimates
@@ -85,7 +87,7 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
     subtitle = [
         "mean accuracy over suites with its 95% interval",
         "on the right: with minus without modifiers; n: items with modifiers",
-        *lines(remarks_on(estimates)),
+        *lines([*unequal(runs), *remarks_on(estimates)]),
     ]
     return draw(pl.DataFrame(rows, schema=SCHEMA, orient="row"), "Scores without and with modifiers", subtitle)
 

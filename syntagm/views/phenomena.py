@@ -7,32 +7,29 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from math import isnan, nan
+from math import nan
 from pathlib import Path
 from typing import Annotated
 
 import polars as pl
 
-from syntagm.display import shown
 from syntagm.drawing import axes, dots
-from syntagm.drawing.chart import INK, Figure, Spec, finish
-from syntagm.drawing.layers import layer
+from syntagm.drawing.chart import GREY, INK, Figure, finish
 from syntagm.drawing.text import lines, only, remarks_on
 from syntagm.errors import InputError, UsageError
 from syntagm.io import csv, utf8
 from syntagm.io.number import counted
 from syntagm.result import Estimate, Group, Kind
-from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.settings import Reader
 from syntagm.views.options import Measure, Tag
-from syntagm.views.scores.numbers import scores
+from syntagm.views.scores.numbers import chance_of, of_models
 from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "phenomenon": pl.String, "model": pl.String, "paradigms": pl.Int64, "value": pl.Float64, "low": pl.Float64,
     "high": pl.Float64, "n": pl.Int64, "ties": pl.Int64, "undefined": pl.Int64, "humans": pl.Float64,
-    "method": pl.String,
+    "chance": pl.Float64, "method": pl.String,
 }  # fmt: skip
 WIDTH = 440
 
@@ -56,40 +53,54 @@ def _accuracy(text: str, place: str) -> float:
 
 def draw(
     estimates: Sequence[Estimate],
-    paradigms: Mapping[str, int],
-    humans: Mapping[str, float] | None = None,
+    humans: Mapping[tuple[str, str], float] | None = None,
     title: str = "",
-    chance: float = 0.5,
+    chance: Mapping[tuple[str, str], float] | float = 0.5,
     remark: str = "",
-    ticks: str = "human accuracy on the published pairs",
+    ticks: str = "human accuracy on the published pairs of the same paradigms",
     kind: Kind = Kind.VERDICT,
 ) -> Figure:
     """Draw phenomena and models in the order of first appearance.
 
+    Counts and human accuracies stand in the row of each model; a count that all models of a phenomenon share, beside its name.
+
     Arguments:
-        estimates: one estimate for each phenomenon and model, with both in its group.
-        paradigms: phenomenon -> number of suites over which its accuracy is averaged.
-        humans: phenomenon -> human accuracy.
-        chance: the position of the dashed line; nan for no line.
+        estimates: one estimate for each phenomenon and model, with both in its group, and the count `paradigms`: the number
+            of suites over which it is averaged.
+        humans: (model, phenomenon) -> human accuracy.
+        chance: the chance level, or (model, phenomenon) -> chance level; nan if unknown. One level is a dashed line;
+            several are grey ticks.
         remark: text at the end of the subtitle.
         ticks: what the ticks of `humans` show.
         kind: the kind of the values whose means are drawn.
     """
     humans = humans or {}
-    rows = [_row(estimate, paradigms, humans) for estimate in estimates]
+    rows = []
+    for each in estimates:
+        key = each.group.model, each.group["phenomenon"]
+        level = chance if isinstance(chance, float) else chance[key]
+        rows.append(
+            (*key[::-1], each.group.count("paradigms"), *each.numbers, humans.get(key, nan), level, each.method)
+        )
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     series = list(dict.fromkeys(table["model"]))
-    labels = {name: _label(name, paradigms, table) for name in dict.fromkeys(table["phenomenon"])}
-    values = [
-        {**row, "name": labels[row["phenomenon"]], "series": row["model"], "note": "", "said": _describe(row)}
-        for row in table.iter_rows(named=True)
+    points = [
+        {**row, "name": _readable(row["phenomenon"]), "series": row["model"]} for row in table.iter_rows(named=True)
     ]
+    values = dots.with_counts(
+        [{**row, "said": dots.describe(row)} for row in points],
+        lambda row: [counted(row["paradigms"], "suite"), f"n = {row['n']:,}"],
+    )
     judged = kind is Kind.VERDICT
     axis = axes.mean(kind, "accuracy: proportion of pairs whose good sentence is more probable" if judged else "mean")
-    spec = dots.panel(values, axis, "", chance, series, WIDTH, key=len(series) > 1)
-    spec["layer"].append(_human_ticks({labels[name]: value for name, value in humans.items() if name in labels}, axis))
+    levels = set(table["chance"].fill_nan(None).round(9))
+    level = table["chance"][0] if len(levels) == 1 else nan
+    marks = ({"humans": INK} if humans else {}) | ({"chance": GREY} if len(levels) > 1 else {})
+    spec = dots.panel(values, axis, "", level, series, WIDTH, key=len(series) > 1, ticks=marks)
     tied = ["ties count as wrong"] if table["ties"].sum() else []
-    subtitle = [_subtitle(ticks if humans else "", chance, remark), *only(series), *tied, *lines(remarks_on(estimates))]
+    dashed = "" if levels <= {None} else "dashed: chance" if len(levels) == 1 else "grey tick: chance"
+    shown = ["mean over suites with its 95% interval", dashed, f"black tick: {ticks}" if humans else "", remark]
+    subtitle = ["; ".join(filter(None, shown)), *only(series), *tied, *lines(remarks_on(estimates))]
     return Figure(finish(spec, title, subtitle), table)
 
 
@@ -108,55 +119,25 @@ def draw_figure(
         UsageError: no suite has both the tag and the measure, or `humans` has none of the phenomena.
     """
     estimates: list[Estimate] = []
-    counts: dict[str, int] = {}
-    for name, run in named(runs):
-        estimates += [
-            replace(estimate, group=Group(name, labels=(("phenomenon", estimate.group[tag]),)))
-            for estimate in scores(run, measure, tag)
-        ]
-        for value in dict.fromkeys(suite.group(tag) for suite in run.suites):
-            suites = sum(suite.group(tag) == value and bool(suite.predictions_for(measure)) for suite in run.suites)
-            counts[value] = max(suites, counts.get(value, 0))
+    chance: dict[tuple[str, str], float] = {}
+    for run, estimate in of_models(runs, measure, tag):
+        name, value = estimate.group.model, estimate.group[tag]
+        suites = sum(suite.group(tag) == value and bool(suite.predictions_for(measure)) for suite in run.suites)
+        group = Group(name, labels=(("phenomenon", value),), counts=(("paradigms", suites),))
+        estimates.append(replace(estimate, group=group))
+        chance[name, value] = chance_of(run, estimate).value
     if not estimates:
         raise UsageError(
             "tag", f"{tag!r}, which no suite with the measure {measure} has", "a tag of one of these suites"
         )
-    if humans and not humans.keys() & counts.keys():
-        raise UsageError("humans=", ", ".join(humans), "phenomena among " + ", ".join(filter(None, counts)))
+    phenomena = dict.fromkeys(value for _, value in chance)
+    if humans and not humans.keys() & phenomena.keys():
+        raise UsageError("humans=", ", ".join(humans), "phenomena among " + ", ".join(phenomena))
     kind = shared_kind(runs, measure)
-    judged = kind is Kind.VERDICT
-    title = f"{'Accuracy' if judged else measure} by {tag.replace('_', ' ')}"
-    chance = 0.5 if judged else nan
-    return draw(estimates, counts, humans, title, chance, ticks="human accuracy", kind=kind)
+    title = f"{'Accuracy' if kind is Kind.VERDICT else measure} by {tag.replace('_', ' ')}"
+    given = {key: humans[key[1]] for key in chance if key[1] in humans} if humans else {}
+    return draw(estimates, given, title, chance, ticks="human accuracy as given, for any suites", kind=kind)
 
 
-def _row(estimate: Estimate, paradigms: Mapping[str, int], humans: Mapping[str, float]) -> tuple[object, ...]:
-    name = estimate.group["phenomenon"]
-    numbers = estimate.value, estimate.low, estimate.high, estimate.n, estimate.ties, estimate.undefined
-    return name, estimate.group.model, paradigms.get(name, 0), *numbers, humans.get(name, nan), estimate.method
-
-
-def _label(name: str, paradigms: Mapping[str, int], table: pl.DataFrame) -> str:
-    """Return the name with the numbers of suites and items. If models differ in the number of items, the largest is used."""
-    count = paradigms.get(name, 0)
-    most = max(table.filter(pl.col("phenomenon") == name)["n"])
-    title = re.sub(r"\bnpi\b", "NPI", name.replace("_", " "))
-    return f"{title} ({counted(count, 'suite')}, n = {most:,})"
-
-
-def _describe(row: Mapping[str, object]) -> str:
-    return dots.describe({**row, "name": row["phenomenon"], "series": row["model"]})
-
-
-def _human_ticks(humans: Mapping[str, float], axis: Spec) -> Spec:
-    values = [{"name": shown(name), "at": value} for name, value in humans.items() if not isnan(value)]
-    mark = {"type": "tick", "color": INK, "thickness": 2.5, "bandSize": 17, "opacity": 0.85, "aria": False}
-    return layer(mark, {"y": {"field": "name", "type": "nominal"}, "x": axes.of(axis, "at")}, values=values)
-
-
-def _subtitle(ticks: str, chance: float, remark: str) -> str:
-    parts = ["mean over suites with its 95% interval"]
-    parts += ["dashed: chance"] if not isnan(chance) else []
-    parts += [f"black tick: {ticks}"] if ticks else []
-    parts += [remark] if remark else []
-    return "; ".join(parts)
+def _readable(name: str) -> str:
+    return re.sub(r"\bnpi\b", "NPI", name.replace("_", " "))

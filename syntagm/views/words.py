@@ -136,12 +136,20 @@ def draw_figure(
     """Draw one item.
 
     Raises:
-        UsageError: there is no such suite, item or condition.
+        UsageError: there is no such suite, item or condition, or the item has other sentences in some of the runs.
     """
     name = chosen_suite(runs, suite)
     chosen = [condition for condition in conditions if condition]
-    tables = [table(run, name, item, chosen, model) for model, run in having(runs, name)]
-    return draw(tables, f"{name}, item {tables[0]['item'][0]}")
+    (first, run), *others = having(runs, name)
+    tables = [table(run, name, item, chosen, first)]
+    item = tables[0]["item"][0]
+    tables += [table(other, name, item, chosen, model) for model, other in others]
+    sentences = {tuple(rows.filter(pl.col("word") != END).select("condition", "word").rows()) for rows in tables}
+    if len(sentences) > 1:
+        raise UsageError(
+            f"suite={name}", f"item {item} with other sentences in some of the runs", "the same content in all"
+        )
+    return draw(tables, f"{name}, item {item}")
 
 
 def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:

@@ -53,6 +53,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         pairs("obj_rel_across_anim", (dog, "sing", "plur"), (cat, "plur", "sing"), (dog, "plur", "sing")),
         pairs("obj_rel_within_anim", (dog, "sing", "plur"), (bird, "plur", "sing")),
         triples("simple_npi_anim"),
+        triples("simple_npi_inanim"),
         pairs("my_own", (cat, "sing", "sing")),
     )
 
@@ -90,10 +91,27 @@ def test_triples_have_three_rows_and_the_published_figures_where_they_probably_b
     assert {name: (row["accuracy"], row["ties"]) for name, row in found.items()} == {
         "grammatical_intrusive": (1.0, 0),
         "grammatical_ungrammatical": (1.0, 0),
-        "intrusive_ungrammatical": (0.0, 1),
+        "intrusive_ungrammatical": (0.0, 2),
     }
     assert [found[name]["RNN"] for name in marvin2018.COMPARISONS] == [None, 0.40, None]
     assert [found[name]["Humans"] for name in marvin2018.COMPARISONS] == [0.98, None, None]
+
+
+def test_numbers_that_pool_two_suites_are_not_beside_one_of_them(tmp_path: Path) -> None:
+    table = marvin2018.table1(
+        toy_run(tmp_path, pairs("prep_anim", ("dog", "sing", "sing")), triples("npi_across_inanim"))
+    )
+    assert {row[name] for row in rows(table) for name in ("RNN", "Multitask", "n-gram", "Humans")} == {None}
+    assert any("not beside npi_across_inanim, prep_anim alone" in note for note in table.notes)
+
+
+def test_words_of_other_items_have_figures_of_their_own(run: Run, tmp_path: Path) -> None:
+    def drawn(*others: Run) -> list[str]:
+        return [name for name in marvin2018.of_runs([run, *others]) if name.startswith("surprisal_obj_rel_across_anim")]
+
+    other = toy_run(tmp_path, pairs("obj_rel_across_anim", ("bird", "sing", "plur")))
+    assert drawn(run) == ["surprisal_obj_rel_across_anim"]
+    assert drawn(other) == ["surprisal_obj_rel_across_anim_1", "surprisal_obj_rel_across_anim_2"]
 
 
 def test_table_2_names_the_main_subject_first_in_both_suites(run: Run) -> None:
@@ -115,7 +133,7 @@ def test_table_2_names_the_main_subject_first_in_both_suites(run: Run) -> None:
 def test_notes_say_what_the_numbers_rest_on(run: Run) -> None:
     notes = marvin2018.table1(run).notes
     assert notes[0].startswith("Signature: ")
-    assert "|6 suites|full_sentence|" in notes[0]
+    assert "|7 suites|full_sentence|" in notes[0]
     assert notes[1] == "Intervals: 95 %, Wilson; random: items; only 5 items. Ties count as wrong."
 
 

@@ -19,6 +19,7 @@ from syntagm.experiment.answers import Answer, Audit
 from syntagm.experiment.plan import Exclusions
 from syntagm.formats import marvin2018 as names
 from syntagm.papers.marvin2018 import reproduce as marvin2018
+from syntagm.papers.marvin2018.people import Judged
 from syntagm.papers.warstadt2020 import raw
 from syntagm.papers.warstadt2020 import reproduce as warstadt2020
 from syntagm.runs.several import named
@@ -210,6 +211,10 @@ def test_constructions_pool_their_pairs_and_stand_beside_humans() -> None:
     assert (prep["individual"], prep["pairs"], prep["won"], prep["ties"]) == (9 / 16, 4, 1, 2)
     assert (prep["people"], prep["judgements"], prep["Humans"]) == (4, 16, 0.85)
     assert by_name["NPI: simple"]["comparison"] == "grammatical_intrusive"
+    # Beside a model stand the answers about its own suites: of prep_anim all, of both 9/16, of one that was not asked none.
+    for suites, share in (([one], 1.0), ([one, two], 9 / 16), ([one, replace(two, name="prep_other")], None)):
+        table = marvin2018.table1(sg.evaluate(sg.load_model("toy"), suites), {"ours": Judged(run, "ours")})
+        assert [row["ours"] for row in rows(table)] == [share]
     # In a clause, the tested verb is that of the embedded subject: the main one is plural, the embedded one singular.
     [cell] = rows(made["table2_people"])
     assert (cell["main"], cell["embedded"], cell["individual"], cell["pairs"], cell["Humans"]) == (

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import altair
 import pytest
@@ -102,6 +103,36 @@ def test_suites_of_ones_own_go_by_their_tags(run: Run, made: dict[str, Table | F
     assert [row["category"] for row in rows(made["table3"], over="field")] == ["morphology", "syntax_semantics"]
 
 
+def test_what_stands_beside_a_model_is_of_its_own_paradigms(run: Run, tmp_path: Path) -> None:
+    small = toy_run(tmp_path / "small", agreement(PLAIN, "dog"))
+    made = warstadt2020.of_runs([run, small])
+    figure = made["phenomenon_accuracy"]
+    assert isinstance(figure, Figure)
+    verbs = figure.table.filter(phenomenon="subject_verb_agreement")
+    # People agree by .95 on the one paradigm, and by .81 on the other.
+    assert verbs.select("paradigms", "value", "n").rows() == [(2, 0.625, 6), (1, 1.0, 1)]
+    assert verbs["humans"].to_list() == pytest.approx([(0.95 + 0.81) / 2, 0.95])
+    assert [row["people"] for row in rows(made["table3"], category="subject_verb_agreement")] == verbs[
+        "humans"
+    ].to_list()
+    assert figure.table.filter(phenomenon="all").select("paradigms", "n").rows() == [(3, 8), (1, 1)]
+    values: Any = figure.spec["data"]
+    assert [row["note"] for row in values["values"] if row["name"] == "subject verb agreement"] == [
+        "2 suites, n = 6", "1 suite, n = 1",
+    ]  # fmt: skip
+    ticks = [row["humans"] for row in values["values"] if row["name"] == "subject verb agreement"]
+    assert ticks == verbs["humans"].to_list()
+
+
+def test_slopes_of_the_paper_are_beside_whole_categories(tmp_path: Path) -> None:
+    gender, number = agreement("anaphor_gender_agreement", "dog"), agreement("anaphor_number_agreement", "dog")
+    both, one = (toy_run(tmp_path / str(len(suites)), *suites) for suites in ([gender, number], [gender]))
+    for runs, quoted in (([both, both], 0.0623), ([both, one], None)):
+        [slope] = rows(warstadt2020.of_runs(runs, words="10,20")["table_slopes"], category="anaphor_agreement")
+        assert (slope["LSTM"], slope["n"]) == (quoted, 2)
+    assert "learning_curve" not in warstadt2020.of_runs([one, toy_run(tmp_path / "other", number)], words="10,20")
+
+
 def test_a_contrast_is_over_the_pairs_that_are_there(made: dict[str, Table | Figure]) -> None:
     # 3/4 - 1/2, of the one pair of the two that the mean over both attractors has.
     found = {row["difference"]: row for row in rows(made["table_contrasts"])}
@@ -158,8 +189,10 @@ def test_several_models_and_sizes_have_learning_curves(run: Run, tmp_path: Path)
     # 3/4 and 1/2 at two doublings' distance: -1/8 a doubling, of two models, so without an error.
     [slope] = rows(made["table_slopes"], category="subject_verb_agreement")
     assert (slope["n"], slope["sizes"], slope["se"]) == (2, 2, None)
-    # The first model has 5/8 over two paradigms of the category.
-    assert math.isclose(float(str(slope["slope"])), (0.5 - 0.625) / 2)
+    # The first model has 5/8 over two paradigms of the category, but 3/4 on the one that both have.
+    assert math.isclose(float(str(slope["slope"])), (0.5 - 0.75) / 2)
+    assert [row["category"] for row in rows(made["table_slopes"])] == ["all", "subject_verb_agreement"]
+    assert f"Without suites {NOUN}, my_own, which not all models of known size have." in notes(made["table_slopes"])
     assert slope["words_at_people"] == "never"
     # The two runs have other items under one name: they share no suite, and nothing is correlated.
     assert "Same name but different content" in notes(made["table3"])

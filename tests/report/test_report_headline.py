@@ -11,6 +11,7 @@ from toy_runs import agreement, pairs, toy_run
 from syntagm.formula import parse
 from syntagm.report.page import chapter_of, report
 from syntagm.report.predictions import headline, model_pairs, scores
+from syntagm.report.predictions.words import explain_headlines
 from syntagm.runs.store import Run
 from syntagm.stats.chance.chance import against_chance
 from syntagm.suite import Prediction, Suite
@@ -93,7 +94,12 @@ def test_what_can_not_be_tested_is_counted(tmp_path: Path) -> None:
     run = toy_run(tmp_path, agreement(), replace(agreement("other"), predictions=(offset,)))
     [line] = lines([run])
     assert (line.suites, line.untested) == (1, 1)
-    assert "Not tested against chance: 1 suite" in written(tmp_path, run).text
+    assert "Not tested against chance: 1 suite whose" in written(tmp_path, run).text
+    # Each number of suites is that of the model.
+    runs = [toy_run(tmp_path / "two", agreement(), run_suite := replace(agreement("other"), predictions=(offset,))),
+            toy_run(tmp_path / "three", agreement(), run_suite, replace(run_suite, name="third"))]  # fmt: skip
+    said = explain_headlines(lines(runs), True)
+    assert re.search(r"1 suite under .*two.*, 2 suites under .*three", said)
 
 
 @pytest.mark.slow

@@ -10,6 +10,8 @@ from syntagm.errors import UsageError
 from syntagm.models.names import load
 from syntagm.report.page import chapter_of, report
 from syntagm.report.sweep.chapter import MANY, Sweep
+from syntagm.report.sweep.models import group_models
+from syntagm.report.sweep.tables import tabulate_models
 from syntagm.runs.evaluate import run_suites
 from syntagm.runs.store import Run
 
@@ -50,6 +52,19 @@ def test_many_models_are_rows(tmp_path: Path) -> None:
     assert content.count("13 models: accuracy by prediction") == 2
     estimate = chapter_of(some).columns[3].accuracies["agreement", "verb"]
     assert f"<b>{estimate.value:.3f}</b>" in content
+
+
+@pytest.mark.slow
+def test_scores_over_different_suites_say_over_how_many(tmp_path: Path) -> None:
+    fewer = run_suites(load("random?seed=99"), SUITES[:1], tmp_path / "fewer")
+    chapter = chapter_of([*runs(tmp_path, MANY), fewer])
+    table = str(tabulate_models(chapter, group_models(chapter)))
+    assert (table.count("<em>2 suites"), table.count("<em>1 suite")) == (
+        MANY * len(chapter.overall),
+        len(chapter.overall),
+    )
+    alike = chapter_of(runs(tmp_path / "alike"))
+    assert "<em>2 suites" not in str(tabulate_models(alike, group_models(alike)))
 
 
 @pytest.mark.slow

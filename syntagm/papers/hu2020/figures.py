@@ -76,7 +76,7 @@ def figure1(study: Study, as_published: bool = False) -> Figure:
         f"95% interval, {explained}; n: number of suite scores",
         *study.remarks,
     ]
-    return classes.draw(table, study.chance, "SG score by model class" if _pooled(study) else "SG score", subtitle)
+    return classes.draw(table, study.levels, "SG score by model class" if _pooled(study) else "SG score", subtitle)
 
 
 def figure2(study: Study) -> Figure:
@@ -189,9 +189,11 @@ def figure5(study: Study) -> Figure:
 def figure6(study: Study) -> Figure:
     """Draw the scores of suites with and without modifiers."""
     means = clustered.means(scores_of_pairs(study), ["model", "kind", "modifier"], "score", Kind.SHARE, PAIRED)
-    pairs = scores_of_pairs(study)["pair"].n_unique()
+    of_models = scores_of_pairs(study).group_by("model").agg(pl.col("pair").n_unique())["pair"].to_list()
+    least, most = min(of_models), max(of_models)
+    pairs = counted(most, "suite") if least == most else f"{least} to {most} suites"
     subtitle = [
-        f"mean of {counted(pairs, 'suite')} each{_pooled(study)}; 95% interval, for other suites and models",
+        f"mean of {pairs} each{_pooled(study)}; 95% interval, for other suites and models",
         "right: with minus without; n: number of suite scores without modifiers, and as many with",
         *study.remarks,
     ]

@@ -7,6 +7,7 @@ seeds, or is an off-the-shelf model, which has no corpus.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import nan
 from typing import Any
 
 import polars as pl
@@ -78,11 +79,33 @@ class Study:
 
     @property
     def counted(self) -> str:
-        """The number of suites as text: "31 suites", or "30 of 31 suites" if some of the publication's are missing."""
-        count = len(self.suites)
+        """The number of suites as text: "31 suites", or "30 of 31 suites" if some of the publication's are missing.
+
+        If models have different ones: "5 to 7 suites, each model's own".
+        """
+        count, own = len(self.suites), set(self.own.values())
+        if len(own) > 1:
+            least, most = min(map(len, own)), max(map(len, own))
+            return f"{counted(most, 'suite') if least == most else f'{least} to {most} suites'}, each model's own"
         if count < self.published:
             return f"{count} of {self.published} suites"
         return counted(count, "suite")
+
+    @property
+    def own(self) -> dict[str, frozenset[str]]:
+        """The suites of each model, by its label."""
+        suites = self.items.group_by("model", maintain_order=True).agg(pl.col("suite").unique())
+        return {self.label(model): frozenset(names) for model, names in suites.iter_rows()}
+
+    @property
+    def levels(self) -> Mapping[str, float] | float:
+        """The chance level, or label -> that over the suites of each model if these differ; nan if unknown."""
+        if len(set(self.own.values())) < 2:
+            return self.chance
+        return {
+            label: sum(self.chances.get(suite, nan) for suite in suites) / len(suites)
+            for label, suites in self.own.items()
+        }
 
     def scores(self) -> pl.DataFrame:
         """Return the suite scores, one row per instance and suite; see `views.classes.suite_scores`."""

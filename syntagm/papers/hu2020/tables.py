@@ -3,7 +3,7 @@
 Every mean has its n and a 95% interval, in its table or in the one that its notes name. The notes name the random units.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -67,15 +67,22 @@ def classes(study: Study) -> Table:
             if extra
             else []
         ),
-        *(
-            [f"Chance: {study.chance:.4f}, if compared values are independent draws."]
-            if study.chance == study.chance
-            else []
-        ),
+        *_chances(study.levels),
         *([f"Excluded: {undefined} undefined values."] if undefined else []),
         *study.remarks,
     )
     return Table("SG score by model class" if extra else "SG score", columns, tuple(lines), (), notes)
+
+
+def _chances(levels: Mapping[str, float] | float) -> list[str]:
+    if isinstance(levels, float):
+        levels = {"": levels}
+    known = ", ".join(f"{label} {level:.4f}".strip() for label, level in levels.items() if level == level)
+    return [f"Chance: {known}, if compared values are independent draws."] if known else []
+
+
+def _span(counts: Sequence[int]) -> Cell:
+    return counts[0] if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 def cells(study: Study) -> Table:
@@ -146,12 +153,16 @@ def suites(study: Study) -> Table:
         .iter_rows()
     }
     items = dict(
-        study.scores().group_by("suite", maintain_order=True).agg((pl.col("n") + pl.col("undefined")).max()).iter_rows()
+        study.scores()
+        .with_columns(items=pl.col("n") + pl.col("undefined"))
+        .group_by("suite", maintain_order=True)
+        .agg(pl.col("items").unique().sort())
+        .iter_rows()
     )
     trained = _trained(study)
     rows = [
         (
-            suite, study.circuits.get(suite, ""), items[suite], *([mean.get(suite)] if trained else []),
+            suite, study.circuits.get(suite, ""), _span(items[suite]), *([mean.get(suite)] if trained else []),
             *(means.get((suite, model)) for model in models),
         )
         for suite in sorted(study.suites)

@@ -4,7 +4,7 @@ The paper's numbers of people, its exclusions and its items are in a supplement;
 answers that choose the grammatical sentence.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -39,16 +39,21 @@ class Judged:
         }
         self._by_numbers: dict[str, dict[tuple[str, str], tuple[float, int, int]]] = {}
 
-    def share(self, construction: str, comparison: str, run: Run) -> float | None:
-        """Return the share of grammatical choices; None for another comparison, or for pairs that a model's run lacks."""
-        found = self.by_construction.get(construction)
-        if found is None or found.individual is None or comparison != self.comparison(construction):
-            return None
-        return None if self.lacks(run, construction) else found.individual.value
+    def share(self, construction: str, suites: Sequence[str], run: Run) -> float | None:
+        """Return the share of answers that choose the grammatical sentence in suites of a construction.
 
-    def lacks(self, run: Run, construction: str) -> bool:
-        """Return whether a model's run lacks pairs of a construction that these people saw."""
-        return not all(same_items(self.run, suite, run) for suite in self.suites.get(construction, ()))
+        None if people were not asked all of them, or saw pairs that a model's run lacks.
+        """
+        if not set(suites) <= {*self.suites.get(construction, ())} or self.lacks(run, suites):
+            return None
+        records = [self.run.suite(suite) for suite in suites]
+        found = agreement_over(self.run, records, self.name, construction, pooled=True).individual
+        return found.value if found else None
+
+    def lacks(self, run: Run, suites: Sequence[str]) -> bool:
+        """Return whether a model's run lacks pairs that these people saw in suites."""
+        asked = {suite.name for suite in self.run.suites}
+        return not all(same_items(self.run, suite, run) for suite in suites if suite in asked)
 
     def comparison(self, construction: str) -> str:
         """Return the name of the prediction whose sentences people saw: the first one; "" if there are none."""
@@ -119,11 +124,14 @@ def beside(judged: Mapping[str, Judged], run: Run) -> list[str]:
     """Say what the columns of people in the tables of a model's run are, and where people saw other pairs."""
     if not judged:
         return []
-    shown = f"{', '.join(judged)}: the share of answers of people of one's own that choose the grammatical sentence."
+    shown = (
+        f"{', '.join(judged)}: the share of answers of people of one's own that choose the grammatical sentence, in the suites "
+        "of the row; empty if they were not asked all of them."
+    )
     lacking = [
         f"{name}: empty where the model lacks pairs that these people saw: {'; '.join(missing)}."
         for name, group in judged.items()
-        if (missing := [construction for construction in constructions(run) if group.lacks(run, construction)])
+        if (missing := [construction for construction, own in constructions(run).items() if group.lacks(run, own)])
     ]
     return [shown, *lacking, *_about(judged)]
 

@@ -37,7 +37,7 @@ from syntagm.papers.marvin2018.constructions import (
 from syntagm.papers.paper import Experiment, Paper
 from syntagm.papers.people import divided
 from syntagm.result import Estimate
-from syntagm.runs.several import named
+from syntagm.runs.several import having, named
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.views import lexical, normalised, words
@@ -99,10 +99,13 @@ def _words(runs: Sequence[Run]) -> dict[str, Table | Figure]:
         outputs["by_word"] = lexical.make_table(runs, suite=tuple(suites), **options)
         outputs["by_word_and_frequency"] = lexical.draw_figure(runs, suite=tuple(shown), **options)
     for name in WORD_BY_WORD:
-        if with_suite := [
-            run for run in runs if name in {suite.name for suite in run.suites} and len(run.sentences(name))
-        ]:
-            outputs[f"surprisal_{name}"] = words.draw_figure(with_suite, name)
+        by_content: dict[str, list[Run]] = {}
+        for _, run in having(runs, name):
+            if len(run.sentences(name)):
+                by_content.setdefault(run.suite(name).hash, []).append(run)
+        for number, same in enumerate(by_content.values(), 1):
+            suffix = f"_{number}" if len(by_content) > 1 else ""
+            outputs[f"surprisal_{name}{suffix}"] = words.draw_figure(same, name)
     return outputs
 
 
@@ -120,20 +123,32 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
     models, humans = published["columns"][:-1], published["columns"][-1]
     suites = constructions(run)
     pooled = by_construction(run, suites)
+    # Suites of one animacy without those of the other.
+    alone = {
+        suite
+        for own in suites.values()
+        for suite in own
+        if not {suite.replace("_inanim", "_anim"), suite.replace("_anim", "_inanim")} <= {*own}
+    }
     rows: list[tuple[Cell, ...]] = []
     for line in published["table1"]:
         name = line["construction"]
         for measure in COMPARISONS if name in PROBABLE else (MEASURE,):
             if (name, measure) in pooled:
                 of_models, of_people = PROBABLE.get(name, (measure, measure))
-                quoted = [line[model] if measure == of_models else None for model in models]
-                quoted.append(line[humans] if measure == of_people else None)
+                whole = not alone.intersection(suites[name])
+                quoted = [line[model] if measure == of_models and whole else None for model in models]
+                quoted.append(line[humans] if measure == of_people and whole else None)
                 numbers = _numbers(pooled[name, measure], _chance(run, suites[name], measure))
-                shares = [group.share(name, measure, run) for group in judged.values()]
+                shares = [
+                    group.share(name, suites[name], run) if measure == group.comparison(name) else None
+                    for group in judged.values()
+                ]
                 rows.append((name, measure, *numbers, *shares, *quoted, ", ".join(suites[name])))
     columns = ("construction", "comparison", *NUMBERS, *judged, *published["columns"], "suites")
     title = f"Table 1: accuracy by construction, {run.model}"
-    notes = (*_notes(run, pooled), *people.beside(judged, run), NPI_NOTE)
+    pools = f"The paper's numbers pool animate and inanimate subjects, so they are not beside {', '.join(sorted(alone))} alone."
+    notes = (*_notes(run, pooled), *([pools] if alone else []), *people.beside(judged, run), NPI_NOTE)
     return Table(title, columns, tuple(rows), tuple(published["columns"]), notes)
 
 

@@ -94,9 +94,9 @@ def has_pairs_judged(run: Run, suite: str) -> bool:
     return any(row["pairs"] == digest for row in cited("warstadt2020")["paradigms"] if row["paradigm"] == suite)
 
 
-def complete(phenomenon: str) -> int:
-    """Return the number of paradigms in a category or field of the paper; 0 if it doesn't exist, 67 for "all"."""
-    return sum(phenomenon in ("all", paradigm.phenomenon, paradigm.field) for paradigm in published().values())
+def of_paper(name: str) -> set[str]:
+    """Return the paradigms in a category or field of the paper, or in "all"; none if it doesn't exist."""
+    return {suite for suite, each in published().items() if name in ("all", each.phenomenon, each.field)}
 
 
 def _of_tags(tags: Mapping[str, str]) -> Paradigm:

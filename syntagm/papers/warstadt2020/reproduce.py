@@ -83,7 +83,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
         return {}
     notes = _notes(models, groups)
     means = tables.means(samples, known)
-    humans = _humans(means, tables.people(samples, known, means))
+    humans = {key: value for key, value in tables.people(samples, known, means).items() if not isnan(value)}
     outputs: Outputs = {
         "table3": tables.table3(samples, known, means, notes),
         "table_paradigms": tables.by_paradigm(samples, known, notes[-2:]),
@@ -95,7 +95,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
     }
     if not models:
         return outputs
-    return outputs | _shallow(models) | _methods(models, known) | _learning(means, models, words, humans)
+    return outputs | _shallow(models) | _methods(models, known) | _learning(samples, known, models, words)
 
 
 def from_raw(folder: Path) -> Outputs:
@@ -133,37 +133,24 @@ def from_raw(folder: Path) -> Outputs:
         "table_paradigms": tables.without_counts(tables.by_paradigm(samples, known, notes, published=False)),
         "table_printed": printed(means, correlated, contrast_estimates, judged),
         "table_people": people_table(samples, judged),
-        **_accuracy(means, {}, "TXL: Transformer-XL; people: n is 5 per suite"),
+        **_accuracy(means, {}, "TXL: Transformer-XL"),
         **_correlations(correlated, notes[:2]),
         **contrasted,
     }
 
 
-def _accuracy(estimates: Sequence[Estimate], humans: Mapping[str, float], remark: str = "") -> Outputs:
+def _accuracy(estimates: Sequence[Estimate], humans: Mapping[tuple[str, str], float], remark: str = "") -> Outputs:
     shown = [estimate for estimate in estimates if estimate.group["over"] != "field"]
-    paradigms_of: dict[str, int] = {}
-    for estimate in shown:
-        name = estimate.group["phenomenon"]
-        paradigms_of[name] = max(estimate.group.count("paradigms"), paradigms_of.get(name, 0))
     # All paradigms first, then categories from easy to hard, by the mean of the models.
-    values = {name: [each.value for each in shown if each.group["phenomenon"] == name] for name in paradigms_of}
+    values: dict[str, list[float]] = {}
+    for each in shown:
+        values.setdefault(each.group["phenomenon"], []).append(each.value)
     rank = {
         name: mean([value for value in accuracies if not isnan(value)] or [0.0]) for name, accuracies in values.items()
     }
     shown.sort(key=lambda each: (each.group["over"] != "all", -rank[each.group["phenomenon"]]))
-    figure = phenomena.draw(shown, paradigms_of, humans, "Accuracy by category of paradigms", remark=remark)
+    figure = phenomena.draw(shown, humans, "Accuracy by category of paradigms", remark=remark)
     return {"phenomenon_accuracy": figure}
-
-
-def _humans(estimates: Sequence[Estimate], people: Mapping[tuple[str, str], float]) -> dict[str, float]:
-    """Return the human score for each category, on the paradigms of the model that has the most."""
-    most: dict[str, int] = {}
-    scores: dict[str, float] = {}
-    for estimate in estimates:
-        model, name, count = estimate.group.model, estimate.group["phenomenon"], estimate.group.count("paradigms")
-        if count > most.get(name, 0):
-            most[name], scores[name] = count, people[model, name]
-    return {name: value for name, value in scores.items() if not isnan(value)}
 
 
 def _names(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
@@ -290,11 +277,19 @@ def _methods(runs: Sequence[Run], known: Known) -> Outputs:
     }
 
 
-def _learning(estimates: Sequence[Estimate], runs: Sequence[Run], words: str, humans: Mapping[str, float]) -> Outputs:
+def _learning(samples: tables.Samples, known: Known, runs: Sequence[Run], words: str) -> Outputs:
+    """Draw curves over the paradigms that all models of known size have, since a line over others would compare paradigms."""
     sizes = learning_curve.training_words(runs, words)
     by_model = {name: (run, size) for (name, run), size in zip(named(runs), sizes, strict=True) if size}
     if len({size for _, size in by_model.values()}) < 2:
         return {}
+    owners: dict[str, set[str]] = {}
+    for model, suite in samples:
+        owners.setdefault(suite, set()).add(model)
+    shared = {suite for suite, models in owners.items() if models >= by_model.keys()}
+    excluded = sorted(suite for suite, models in owners.items() if models & by_model.keys() and suite not in shared)
+    chosen = {key: sample for key, sample in samples.items() if key[0] in by_model and key[1] in shared}
+    estimates = tables.means(chosen, known)
     rows = [
         (
             estimate.group["phenomenon"],
@@ -305,11 +300,16 @@ def _learning(estimates: Sequence[Estimate], runs: Sequence[Run], words: str, hu
             estimate.method,
         )
         for estimate in estimates
-        if estimate.group["over"] != "field" and (name := estimate.group.model) in by_model
+        if estimate.group["over"] != "field" and (name := estimate.group.model)
     ]
     table = pl.DataFrame(rows, schema=learning_curve.SCHEMA, orient="row")
-    figure = learning_curve.draw(table, humans, "Accuracy by amount of training text")
-    return {"table_slopes": tables.slope_table(learning_curve.slopes(table), humans), "learning_curve": figure}
+    said = learning_curve.without(excluded)
+    slopes = tables.slope_table(learning_curve.slopes(table), chosen, known, said)
+    if not shared:
+        return {"table_slopes": slopes}
+    humans = tables.people_of_all(chosen, known)
+    figure = learning_curve.draw(table, humans, "Accuracy by amount of training text", notes=said)
+    return {"table_slopes": slopes, "learning_curve": figure}
 
 
 def _notes(runs: Sequence[Run], groups: Sequence[Run]) -> tuple[str, ...]:

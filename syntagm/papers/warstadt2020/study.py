@@ -108,9 +108,9 @@ def outputs(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
     points = pl.DataFrame(rows, schema=schema, orient="row")
     means = over_samples(points, {name: model["sample"] for name, model in models.items()})
     yield "table_means", _means_table(means)
-    humans = _humans(found)
+    humans = tables.people_of_all(found.samples, found.known)
     if points["words"].n_unique() > 1:
-        yield "table_slopes", tables.slope_table(learning_curve.slopes(points), humans)
+        yield "table_slopes", tables.slope_table(learning_curve.slopes(points), found.samples, found.known)
     empty = {column: pl.lit(nan) for column in ("low", "high", "sd")}
     bare = points.with_columns(**empty, n=pl.lit(1, pl.Int64), method=pl.lit(""))
     title = "Accuracy by amount of training text"
@@ -179,9 +179,3 @@ def _accuracies(finished: _Finished) -> Accuracies:
         by_suite = suite_means.of_results(results, methods.WHOLE, run.kind(methods.WHOLE), run.tolerance)
         samples |= {key: sample for key, sample in by_suite.items() if key[1] in known}
     return Accuracies(tables.means(samples, known), samples, known)
-
-
-def _humans(found: Accuracies) -> dict[str, float]:
-    """Return the human score of each category for the published paradigms; all models have the same ones."""
-    scores = tables.people(found.samples, found.known, found.estimates)
-    return {name: value for (_, name), value in scores.items() if value == value}

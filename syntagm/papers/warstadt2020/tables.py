@@ -11,8 +11,7 @@ import polars as pl
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.papers.cited import cited
-from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, complete
-from syntagm.papers.warstadt2020.paradigms import published as paradigms_of_paper
+from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, of_paper
 from syntagm.result import Estimate, Group
 from syntagm.stats import suite_means
 from syntagm.stats.paired import Comparison
@@ -71,6 +70,12 @@ def people(samples: Samples, known: Known, estimates: Sequence[Estimate]) -> dic
     return scores
 
 
+def people_of_all(samples: Samples, known: Known) -> dict[str, float]:
+    """Return the human score for each category and field, of models that have the same paradigms."""
+    scores = people(samples, known, means(samples, known))
+    return {name: score for (_, name), score in scores.items() if not isnan(score)}
+
+
 def table3(
     samples: Samples, known: Known, estimates: Sequence[Estimate], notes: Sequence[str], published: bool = True
 ) -> Table:
@@ -86,17 +91,16 @@ def table3(
     """
     humans = people(samples, known, estimates)
     printed = {row["phenomenon"]: row for row in cited("warstadt2020")["table3"]}
-    theirs = paradigms_of_paper()
     rows: list[tuple[Cell, ...]] = []
     for estimate in estimates:
         model, over, name = estimate.group.model, estimate.group["over"], estimate.group["phenomenon"]
         present = estimate.group.count("paradigms")
         suites = [suite for owner, suite in samples if owner == model and _name(over, known[suite]) == name]
         # Suites with other names are not those of the paper, even if their category has the same name.
-        shared, of_paper = sum(suite in theirs for suite in suites), complete(name)
-        line = printed.get(name, {}) if present == shared == of_paper else {}
+        theirs, shared = len(of_paper(name)), sum(suite in of_paper("all") for suite in suites)
+        line = printed.get(name, {}) if set(suites) == of_paper(name) else {}
         beside = (or_none(humans[model, name]), *(_share(line.get(model)) for model in PRINTED))
-        counted = f"{present} of {of_paper}" if present == shared else f"{present}, {shared} of the paper's {of_paper}"
+        counted = f"{present} of {theirs}" if present == shared else f"{present}, {shared} of the paper's {theirs}"
         counted = counted if shared else str(present)
         rows.append((over, name, counted, model, *numbers(estimate), *(beside if published else ())))
     quoted = ("people", *PRINTED) if published else ()
@@ -292,9 +296,21 @@ def method_table(compared: Sequence[Comparison]) -> Table:
     return Table("Comparison of scoring methods", columns, tuple(rows), (), notes)
 
 
-def slope_table(table: pl.DataFrame, humans: Mapping[str, float]) -> Table:
-    """Make the table of gains per doubling of the training text, with the size at which the line reaches people."""
-    quoted = {row["phenomenon"]: row for row in cited("warstadt2020")["slopes"]}
+def slope_table(table: pl.DataFrame, samples: Samples, known: Known, remarks: Sequence[str] = ()) -> Table:
+    """Make the table of gains per doubling of the training text, with the size at which the line reaches people.
+
+    Arguments:
+        table: a table with the columns of `views.learning_curve.SLOPES`.
+        samples: the sample of each (model, paradigm); all models have the same paradigms.
+        known: paradigm -> category, field and human agreement.
+        remarks: further notes.
+    """
+    humans, suites = people_of_all(samples, known), {suite for _, suite in samples}
+    quoted = {
+        row["phenomenon"]: row
+        for row in cited("warstadt2020")["slopes"]
+        if {suite for suite in suites if known[suite].phenomenon == row["phenomenon"]} == of_paper(row["phenomenon"])
+    }
     rows = []
     for row in table.iter_rows(named=True):
         name = row["phenomenon"]
@@ -310,7 +326,9 @@ def slope_table(table: pl.DataFrame, humans: Mapping[str, float]) -> Table:
         "Interval: 95 %, Student's t; it is too narrow, because models of one corpus share text.",
         "words_at_people: where the line reaches the score of people on the same published paradigms; an extrapolation far "
         "beyond the data is unreliable.",
-        "LSTM, TXL: the paper's slopes for doublings from 1/8 to 64 million tokens of Wikipedia, transcribed.",
+        "LSTM, TXL: the paper's slopes for doublings from 1/8 to 64 million tokens of Wikipedia, transcribed; for categories "
+        "with all their paradigms.",
+        *remarks,
     )
     return Table("Gain for each doubling of the training text", columns, tuple(rows), ("LSTM", "TXL"), notes)
 

@@ -84,10 +84,13 @@ def _explain(headlines: Sequence[Headline], pairs: bool) -> Iterator[Markup]:
             "<b>No suite can show a significant difference between models</b> with so few items and so many suites: judge "
             "by the mean difference and its interval."
         )
-    if untested := max(headline.untested for headline in headlines):
+    untested = {headline.name: counted(headline.untested, "suite") for headline in headlines if headline.untested}
+    if untested:
+        alike = len(untested) == len(headlines) and len(set(untested.values())) == 1
+        of_models = (Markup("%s under %s") % (count, isolate(name)) for name, count in untested.items())
         yield Markup(
             "Not tested against chance: %s whose chance level is unknown, 0 or 1, or that have no defined item."
-        ) % counted(untested, "suite")
+        ) % (next(iter(untested.values())) if alike else join(of_models, ", "))
 
 
 def explain_names(meanings: Mapping[str, str]) -> Markup:

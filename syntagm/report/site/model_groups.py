@@ -53,12 +53,20 @@ def _mean(line: ScoreRow, places: Sequence[int]) -> tuple[float, int]:
     return (fsum(values) / len(values) if values else float("nan")), len(values)
 
 
+def _suites(line: ScoreRow, places: Sequence[int]) -> str:
+    """Return the number of suites of the scores of models, fewest to most."""
+    counts = sorted({len(line.over[place]) for place in places if line.cells[place]})
+    return "\u2013".join(map(str, dict.fromkeys((counts[0], counts[-1])))) if counts else "0"
+
+
 def _cell(line: ScoreRow, places: Sequence[int], shaded: bool) -> Markup:
     value, count = _mean(line, places)
     if not count:
         return html.number_cell("not run")
-    few = Markup('<br><span class="notes"><em>%s of %s models</em></span>') % (count, len(places))
-    content = Markup("<b>%s</b>%s") % (number(value), few if count < len(places) else "")
+    few = [f"{count} of {len(places)} models"] if count < len(places) else []
+    few += [f"of {_suites(line, places)} suites"] if not line.alike else []
+    noted = Markup('<br><span class="notes"><em>%s</em></span>') % ", ".join(few) if few else ""
+    content = Markup("<b>%s</b>%s") % (number(value), noted)
     return html.number_cell(content, value, html.shade(value) if shaded else "")
 
 
@@ -81,9 +89,9 @@ def _tabulate(chapter: Evidence) -> HtmlTable:
 
 
 def _list(chapter: Evidence) -> Rows:
-    columns = ("models", "by", "suites", "number_of_models", "mean")
+    columns = ("models", "by", "suites", "number_of_suites", "number_of_models", "mean")
     return columns, [
-        (group, tag, line.label if tag else "all suites", count, mean)
+        (group, tag, line.label if tag else "all suites", _suites(line, places), count, mean)
         for tag, line in _lines(chapter)
         for group, places in _groups(chapter).items()
         for mean, count in [_mean(line, places)]

@@ -37,11 +37,12 @@ def _name(model: ModelRow, group: str = "") -> Markup:
     return row_heading(isolate(model.column.name) + unseen)
 
 
-def score_cell(estimate: Estimate | None, lacking: str = "not asked") -> Markup:
-    """Return a cell with an estimate and its interval on one line."""
+def score_cell(estimate: Estimate | None, lacking: str = "not asked", suites: int = 0) -> Markup:
+    """Return a cell with an estimate, its interval and, unless 0, the number of suites on one line."""
     if estimate is None:
         return html.number_cell(lacking)
-    notes = [counted(estimate.ties, "tie")] if estimate.ties else []
+    notes = [counted(suites, "suite")] if suites else []
+    notes += [counted(estimate.ties, "tie")] if estimate.ties else []
     notes += [f"{estimate.undefined} undefined"] if estimate.undefined else []
     noted = f' <span class="notes"><em>{", ".join(notes)}</em></span>' if notes else ""
     return html.number_cell(html.strong_estimate(estimate) + Markup(noted), estimate.value)
@@ -59,12 +60,12 @@ def tabulate_models(chapter: Evidence, groups: Groups) -> HtmlTable:
     ]
 
     def cells(model: ModelRow) -> list[Markup]:
-        return [
-            *(score_cell(line.cells[model.place]) for line in firsts),
-            *_against_chance(model),
-            *(_against_first(model) if chapter.pairs else ()),
-            *(score_cell(line.cells[model.place]) for line in others),
+        scores = [
+            score_cell(line.cells[model.place], suites=0 if line.alike else len(line.over[model.place]))
+            for line in chapter.overall
         ]
+        against = [*_against_chance(model), *(_against_first(model) if chapter.pairs else ())]
+        return [*scores[:1], *against, *scores[1:]]
 
     rows = _rows(groups, 1 + len(chapter.overall) + 2 + 3, cells)
     return HtmlTable("Scores of the models", headings, rows, "sortable filterable rows", tall=True)

@@ -64,13 +64,14 @@ def draw(table: pl.DataFrame, title: str = "") -> Figure:
         table: a table with the columns of `SCHEMA`.
     """
     models = table["model"].unique(maintain_order=True).to_list()
+    suites = {model: counted(table.filter(model=model)["suite"].n_unique(), "suite") for model in models}
     panels = [
-        _panel(table.filter(model=model), model if len(models) > 1 else "", at == 0) for at, model in enumerate(models)
+        _panel(table.filter(model=model), f"{model}, {suites[model]}" if len(models) > 1 else "", at == 0)
+        for at, model in enumerate(models)
     ]
-    suites = counted(table["suite"].n_unique(), "suite")
-    subtitle = [
-        f"per cent of pairs that two conventions judge differently, in {suites}; on the diagonal, in italics: accuracy under one"
-    ]
+    over = f", in {suites[models[0]]}" if len(models) == 1 else ""
+    judged = f"per cent of pairs that two conventions judge differently{over}"
+    subtitle = [f"{judged}; on the diagonal, in italics: accuracy under one"]
     spec: Spec = {"hconcat": panels, "spacing": 24}
     return Figure(finish(spec, title, subtitle), table)
 

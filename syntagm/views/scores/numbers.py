@@ -1,6 +1,6 @@
 """Estimates of a run: the accuracy of each suite and measure, scores over suites, and chance levels."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +14,7 @@ from syntagm.formula import parse
 from syntagm.result import Estimate
 from syntagm.runs.judging import TIES, by_suite, tie_value
 from syntagm.runs.rejudged import whole
+from syntagm.runs.several import named
 from syntagm.runs.store import Run, run_of
 from syntagm.stats import score
 from syntagm.stats.bootstrap import Resampling, using
@@ -102,15 +103,24 @@ def verdicts(run: Run, rule: str, suite: str | None = None) -> pl.DataFrame:
     return score.verdicts(run.results(suite), of_suite, rule)
 
 
-def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
+def scores(run: Run, rule: str = "first", tag: str = "", names: Collection[str] | None = None) -> list[Estimate]:
     """Compute the mean accuracy over all suites, or over the suites with each value of a tag.
 
     Arguments:
         rule: as in `accuracies`.
         tag: a tag of the suites, such as "circuit", "phenomenon", "field" or "linguistics_term"; empty for all suites.
+        names: the names of the suites with the tag that count; all by default.
     """
-    labels = {suite.name: label for suite in run.suites if (label := suite.group(tag))} if tag else None
+    chosen = [suite for suite in run.suites if names is None or suite.name in names]
+    labels = {suite.name: label for suite in chosen if (label := suite.group(tag))} if tag else None
     return score.scores(tally(run, rule), predictions(run, rule), run.kind(rule), rule, tag, labels)
+
+
+def of_models(runs: Sequence[Run], rule: str = "first", tag: str = "") -> Iterator[tuple[Run, Estimate]]:
+    """Yield the scores of runs, each with its run; the names of the models in their groups are distinct."""
+    for name, run in named(runs):
+        for estimate in scores(run, rule, tag):
+            yield run, replace(estimate, group=replace(estimate.group, model=name))
 
 
 @dataclass(frozen=True, slots=True)

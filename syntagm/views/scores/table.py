@@ -88,26 +88,36 @@ def _prediction(run: Run, estimate: Estimate) -> str:
 
 
 def spread(
-    rows: Sequence[tuple[Cell, ...]], keys: int, names: Sequence[str]
+    rows: Sequence[tuple[Cell, ...]], keys: int, names: Sequence[str], suites: Sequence[int] = ()
 ) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
     """Convert rows of (keys, model, estimate, chance) to rows with one column for each model.
 
-    Each cell has the score with its interval and n.
+    Each cell has the score with its interval and n, and the chance level and the number of suites if models differ in them.
 
     Arguments:
         keys: the number of key cells at the start of a row.
         names: the names of the key columns.
+        suites: for each row, the number of suites.
 
     >>> spread([("s", "m", 0.5, 0.25, 0.75, 8, 1, 0, 0.5)], 1, ["suite"])
     (('suite', 'chance', 'm'), (('s', 0.5, '0.500 [0.250, 0.750] n=8, 1 tie'),))
     """
     models = list(dict.fromkeys(str(row[keys]) for row in rows))
-    by_model: dict[tuple[Cell, ...], dict[str, str]] = {}
-    chances: dict[tuple[Cell, ...], Cell] = {}
-    for row in rows:
-        by_model.setdefault(row[:keys], {})[str(row[keys])] = _describe(*row[keys + 1 : -1])
-        chances[row[:keys]] = row[-1]
-    wide = [(*key, chances[key], *(texts.get(model, "not run") for model in models)) for key, texts in by_model.items()]
+    counts = suites or [0] * len(rows)
+    by_key: dict[tuple[Cell, ...], dict[str, tuple[tuple[Cell, ...], int]]] = {}
+    for row, count in zip(rows, counts, strict=True):
+        by_key.setdefault(row[:keys], {})[str(row[keys])] = row[keys + 1 :], count
+    wide = []
+    for key, of_models in by_key.items():
+        chances, numbers = {row[-1] for row, _ in of_models.values()}, {count for _, count in of_models.values()}
+        texts = {
+            model: _describe(*row[:-1])
+            + (f", {counted(count, 'suite')}" if len(numbers) > 1 else "")
+            + (f", chance {row[-1]:.3f}" if len(chances) > 1 and row[-1] is not None else "")
+            for model, (row, count) in of_models.items()
+        }
+        level = chances.pop() if len(chances) == 1 else None
+        wide.append((*key, level, *(texts.get(model, "not run") for model in models)))
     return (*names, "chance", *models), tuple(wide)
 
 
