@@ -134,7 +134,8 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
     columns = ("construction", "comparison", *NUMBERS, *judged, *published["columns"], "suites")
     title = f"Table 1: accuracy by construction, {run.model}"
     notes = (*_notes(run, pooled), *people.beside(judged), NPI_NOTE)
-    return Table(title, columns, tuple(rows), tuple(published["columns"]), notes)
+    table = Table(title, columns, tuple(rows), tuple(published["columns"]), notes)
+    return table.narrowed("chance", "ties", "undefined", "suites")
 
 
 def table2(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({})) -> Table:
@@ -163,7 +164,7 @@ def table2(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
     title = f"Table 2: accuracy by number of the subjects, {run.model}"
     missing = [f"{suite} was not run." for suite, estimates in by_suite.items() if not estimates]
     notes = (*_notes(run, next(filter(None, by_suite.values()), {})), *people.beside(judged), *missing)
-    return Table(title, columns, tuple(rows), tuple(quoted), notes)
+    return Table(title, columns, tuple(rows), tuple(quoted), notes).narrowed("chance", "ties", "undefined")
 
 
 def _by_numbers(run: Run, suite: str) -> dict[tuple[str, str], Estimate]:
