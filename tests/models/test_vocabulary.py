@@ -107,9 +107,9 @@ def test_a_limit_keeps_the_most_frequent_words_and_gives_the_others_a_class() ->
 
 
 def test_refusals() -> None:
-    with pytest.raises(UsageError, match="size of the vocabulary: -1; expected a number of words, or 0"):
+    with pytest.raises(UsageError, match="size of the vocabulary: -1 words; expected a number of words and a class"):
         build(SENTENCES, limit=-1)
-    with pytest.raises(UsageError, match="50,000 without them; expected classes of unknown words"):
+    with pytest.raises(UsageError, match="50,000 words, and no class for the others; expected"):
         build(SENTENCES, classes="none", limit=50_000)
     with pytest.raises(InputError, match="no words"):
         build([[]])

@@ -173,8 +173,10 @@ def of_counts(
     """Build a vocabulary from word counts in the order of first occurrence; see `build`."""
     _check(threshold, classes)
     if limit < 0 or (limit and classes == "none"):
-        expected = "classes of unknown words" if limit > 0 else "a number of words, or 0"
-        raise UsageError("size of the vocabulary", f"{limit:,}" + " without them" * (limit > 0), expected)
+        found = f"{limit:,} words" + ", and no class for the others" * (limit > 0)
+        raise UsageError(
+            "size of the vocabulary", found, "a number of words and a class for the others, or 0 for no limit"
+        )
     threshold = 1 if classes == "none" else threshold
     if END in counts:
         raise InputError(
