@@ -47,7 +47,8 @@ class Table(Product):
         notes: sentences below the table.
         warnings: sentences above the notes; the command line also prints them to standard error.
         narrow: the columns that LaTeX has by default; all if empty.
-        fine: the columns with small numbers, such as gains in nats; they are shown with six decimals.
+        fine: the columns with small numbers, such as gains in nats.
+        digits: the number of decimals with which `fine` columns are shown.
 
     Raises:
         UsageError: a row has more or fewer cells than there are columns.
@@ -84,6 +85,7 @@ class Table(Product):
     warnings: tuple[str, ...] = ()
     narrow: tuple[str, ...] = ()
     fine: tuple[str, ...] = ()
+    digits: int = 6
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.rows, 1):
@@ -128,7 +130,7 @@ class Table(Product):
         return "".join(table.lines(self.columns, rows))
 
     def markdown(self) -> str:
-        """Write the table and its notes as Markdown: computed numbers have three decimals, published ones two, small ones six.
+        """Write the table and its notes as Markdown: computed numbers have three decimals, published ones two, `fine` ones more.
 
         Columns named `p` or `p ...` contain p-values; small ones are shown as `<0.001`.
         """
@@ -193,6 +195,10 @@ class Table(Product):
             raise UsageError("--columns", repr(unknown[0]), "'all', or one or more of " + ", ".join(self.columns))
         return replace(self, narrow=names)
 
+    def narrowed(self, *left_out: str) -> Self:
+        """Return the table without these columns in LaTeX, so that it fits on a page."""
+        return replace(self, narrow=tuple(name for name in self.columns if name not in left_out))
+
     def __repr__(self) -> str:
         return shown(f"<Table {self.title!r} of {len(self.rows)} rows: {', '.join(self.columns)}>")
 
@@ -240,7 +246,7 @@ class Table(Product):
         """Return a number of a column as it is shown."""
         if column.startswith("p ") or column == "p":
             return p_value(number)
-        return f"{number:.{2 if column in self.published else 6 if column in self.fine else 3}f}"
+        return f"{number:.{2 if column in self.published else self.digits if column in self.fine else 3}f}"
 
 
 class Listing(list[T]):

@@ -19,6 +19,8 @@ STATE = "state"
 STATE_FILE = "state.safetensors"
 # Weight files, written by any tool.
 _WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
+# Settings that earlier versions did not have -> what they did.
+_ADDED = {"smoothing": "interpolated", "vocabulary": 0}
 _CURE = "Use the same command as before to resume it, or choose another folder."
 
 
@@ -72,7 +74,13 @@ def refuse_another(folder: Path, recorded: Mapping[str, Any], requested: Mapping
     Raises:
         RunError: a value of `requested` differs from `recorded`.
     """
-    record.refuse_another(folder, "another training run,", recorded, requested, _CURE)
+    complete = {
+        key: {name: old for name, old in _ADDED.items() if name in (requested.get(key) or ())} | dict(value)
+        if isinstance(value, Mapping)
+        else value
+        for key, value in recorded.items()
+    }
+    record.refuse_another(folder, "another training run,", complete, requested, _CURE)
 
 
 def refuse_damaged(folder: Path) -> None:

@@ -17,6 +17,7 @@ class Words:
         threshold: the number of occurrences below which a word is unknown.
         classes: the classes of unknown words: `berkeley`, `single` or `none` (every word is kept); see
             `models.words.vocabulary`.
+        vocabulary: the number of words that are known at most, the most frequent ones; 0: no limit.
     """
 
     tokens: Literal["auto", "blanks", "treebank"] = option(
@@ -26,3 +27,4 @@ class Words:
     classes: Literal["berkeley", "single", "none"] = option(
         "classes of unknown words; none: every word is kept", "berkeley", name="unknown"
     )
+    vocabulary: int = option("only the N most frequent words are known; 0: no limit", 0, metavar="N")

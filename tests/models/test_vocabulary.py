@@ -95,7 +95,22 @@ def test_the_end_symbol_in_a_text_is_never_the_end() -> None:
     assert 0 not in build([["a", "b"], ["a"]]).ids(["</s>", "a"])
 
 
+def test_a_limit_keeps_the_most_frequent_words_and_gives_the_others_a_class() -> None:
+    texts = [["the", "dogs", "barked"], ["the", "dogs", "slept"], ["the", "cats", "slept"]]
+    assert build(texts, limit=3).words[-3:] == ("the", "dogs", "slept")
+    limited = build(texts, 1, limit=2)
+    assert limited.words == ("</s>", "<unk>", "UNK-LC", "UNK-LC-ed", "UNK-LC-s", "the", "dogs")
+    assert limited.ids(["the", "cats", "barked", "slept"]) == [5, 4, 3, 2]
+    # Of equally frequent words, the first ones are kept; the threshold still holds.
+    assert build(texts, 3, "single", limit=2).words == ("</s>", "<unk>", "UNK", "the")
+    assert build(texts, 1, "single", limit=6) == build(texts, 1, "single")
+
+
 def test_refusals() -> None:
+    with pytest.raises(UsageError, match="size of the vocabulary: -1 words; expected a number of words and a class"):
+        build(SENTENCES, limit=-1)
+    with pytest.raises(UsageError, match="50,000 words, and no class for the others; expected"):
+        build(SENTENCES, classes="none", limit=50_000)
     with pytest.raises(InputError, match="no words"):
         build([[]])
     with pytest.raises(UsageError, match="'stanford'; expected one of berkeley, single, none"):

@@ -164,7 +164,7 @@ def check(found: Findings, rows: Data) -> dict[str, tuple[str, str]]:
         assert all(numbers[parts["against it"]].verdict == FALSE for _ in range("against it" in parts))
         only = {row.models for row in claim.rows} == {"all"} and len(by_analysis) > 1
         assert ("only with the withdrawn models" in verdict) == only
-    summary = verdicts(judged)
+    summary = dict(verdicts(judged, found.study))["verdicts"]
     small = {str(line[0]): dict(zip(summary.columns, line, strict=True)) for line in summary.rows}
     for claim in found.judged:
         if claim.rows:

@@ -76,6 +76,14 @@ def test_animate_and_inanimate_pairs_are_pooled(run: Run) -> None:
     assert 0 <= float(str(row["low"])) < 3 / 5 < float(str(row["high"])) <= 1
 
 
+def test_latex_has_columns_that_fit_on_a_page(run: Run) -> None:
+    lines = marvin2018.table1(run).latex().splitlines()
+    assert lines[lines.index(r"\toprule") + 1] == (
+        r"construction & comparison & accuracy & 95\% interval & n & RNN & Multitask & n-gram & Humans \\"
+    )
+    assert "ties" not in marvin2018.table2(run).latex().split(r"\midrule")[0]
+
+
 def test_what_is_no_construction_of_the_paper_is_left_out(run: Run) -> None:
     constructions = [row["construction"] for row in rows(marvin2018.table1(run))]
     assert list(dict.fromkeys(constructions)) == [

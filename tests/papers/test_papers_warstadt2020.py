@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import altair
+import polars as pl
 import pytest
 from toy_runs import toy_run, training_record
 
@@ -178,6 +179,17 @@ def test_figures_are_valid_and_drawn(made: dict[str, Table | Figure]) -> None:
     for one in drawn(made):
         altair.Chart.from_dict(dict(one.spec), validate=True)
         assert "<svg" in one.svg()
+
+
+def test_small_slopes_are_shown_with_four_decimals() -> None:
+    row = ("lstm", "island_effects", -0.00123, 0.0005, -0.0025, 0.0004, 0.5, 8, 4)
+    table = tables.slope_table(pl.DataFrame([row], schema=learning_curve.SLOPES, orient="row"), {})
+    # The last two are those of the paper.
+    assert (
+        "| island_effects | lstm | -0.0012 | 0.0005 | -0.0025 | 0.0004 | 8 | 4 |  | 0.0036 | 0.0039 |"
+        in table.markdown()
+    )
+    assert r"island\_effects & lstm & $-$0.0012 & [$-$0.0025, 0.0004] & 4 &  & 0.0036 & 0.0039 \\" in table.latex()
 
 
 @pytest.mark.slow

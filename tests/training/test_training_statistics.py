@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from training_for_tests import OF_WORDS
 
+from syntagm.errors import RunError
+from syntagm.io import seal
 from syntagm.progress import Progress
 from syntagm.training import families
 from syntagm.training.options import changed
@@ -69,6 +71,31 @@ def test_other_classes_than_those_of_the_berkeley_parser(tmp_path: Path) -> None
         (place := tmp_path / f"{classes}-{threshold}").mkdir()
         training, _ = train("ngram", place, HELD_OUT, classes=classes, threshold=threshold)
         assert training["unseen_classes"] == unseen
+
+
+@pytest.mark.parametrize("family", OF_WORDS)
+def test_the_most_frequent_words_are_kept_and_another_number_is_another_training(family: str, tmp_path: Path) -> None:
+    # As often: the, sailors and the full stop; the last becomes unknown, and so do the words that stand there once.
+    training, _ = train(family, tmp_path, HELD_OUT, vocabulary=2)
+    assert (training["types"], training["unknown_classes"]) == (2, 3)
+    vocabulary = (tmp_path / "m" / "vocabulary.txt").read_text().split("\n")
+    assert vocabulary[-3:-1] == ["the", "sailors"]
+    train(family, tmp_path, HELD_OUT, vocabulary=2)
+    with pytest.raises(RunError, match=r"vocabulary = 2; expected .*vocabulary = 0"):
+        train(family, tmp_path, HELD_OUT)
+
+
+@pytest.mark.parametrize("family", OF_WORDS)
+def test_a_record_from_before_there_was_a_limit_is_one_without(family: str, tmp_path: Path) -> None:
+    train(family, tmp_path, HELD_OUT)
+    path = tmp_path / "m" / "training.json"
+    record = json.loads(path.read_text())
+    del record["settings" if family == "ngram" else "text"]["vocabulary"]
+    path.write_text(json.dumps(record))
+    seal.write(tmp_path / "m")
+    train(family, tmp_path, HELD_OUT)
+    with pytest.raises(RunError, match=r"vocabulary = 0; expected .*vocabulary = 9"):
+        train(family, tmp_path, HELD_OUT, vocabulary=9)
 
 
 def test_any_text_can_be_compared_with_a_trained_model(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from syntagm.errors import InputError, ModelError, UsageError
@@ -140,7 +141,11 @@ def _wider(name: str) -> Iterator[str]:
 
 
 def build(
-    sentences: Iterable[Sequence[str]], threshold: int = 2, classes: str = "berkeley", place: str = "corpus"
+    sentences: Iterable[Sequence[str]],
+    threshold: int = 2,
+    classes: str = "berkeley",
+    place: str = "corpus",
+    limit: int = 0,
 ) -> Vocabulary:
     """Build the vocabulary of a training text. A word that is spelled like a class counts as that class.
 
@@ -149,20 +154,29 @@ def build(
         threshold: a word seen fewer times is unknown.
         classes: as in `Vocabulary`; with `none` the threshold is always 1.
         place: name of the text, for messages.
+        limit: the number of words that are known at most, the most frequent ones; 0: no limit. Symbols and classes of
+            unknown words don't count.
 
     Raises:
-        UsageError: the threshold is below 1, or there are no such classes.
+        UsageError: the threshold is below 1, the limit is below 0 or given with `none`, or there are no such classes.
         InputError: there are no words, or a sentence contains the end symbol.
     """
     counts: Counter[str] = Counter()
     for sentence in sentences:
         counts.update(sentence)
-    return of_counts(counts, threshold, classes, place)
+    return of_counts(counts, threshold, classes, place, limit)
 
 
-def of_counts(counts: Counter[str], threshold: int = 2, classes: str = "berkeley", place: str = "corpus") -> Vocabulary:
+def of_counts(
+    counts: Counter[str], threshold: int = 2, classes: str = "berkeley", place: str = "corpus", limit: int = 0
+) -> Vocabulary:
     """Build a vocabulary from word counts in the order of first occurrence; see `build`."""
     _check(threshold, classes)
+    if limit < 0 or (limit and classes == "none"):
+        found = f"{limit:,} words" + ", and no class for the others" * (limit > 0)
+        raise UsageError(
+            "size of the vocabulary", found, "a number of words and a class for the others, or 0 for no limit"
+        )
     threshold = 1 if classes == "none" else threshold
     if END in counts:
         raise InputError(
@@ -171,7 +185,8 @@ def of_counts(counts: Counter[str], threshold: int = 2, classes: str = "berkeley
     if not counts:
         raise InputError(place, "no words", "text")
     class_names = {word for word in counts if _is_class(word, classes)}
-    kept = {word: None for word, count in counts.most_common() if count >= threshold and word not in class_names}
+    frequent = (word for word, count in counts.most_common() if count >= threshold and word not in class_names)
+    kept = dict.fromkeys(islice(frequent, limit or None))
     class_names |= {
         unknown_class(word, kept) if classes == "berkeley" else SINGLE
         for word in counts

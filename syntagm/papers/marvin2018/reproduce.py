@@ -149,7 +149,8 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
     title = f"Table 1: accuracy by construction, {run.model}"
     pools = f"The paper's numbers pool animate and inanimate subjects, so they are not beside {', '.join(sorted(alone))} alone."
     notes = (*_notes(run, pooled), *([pools] if alone else []), *people.beside(judged, run), NPI_NOTE)
-    return Table(title, columns, tuple(rows), tuple(published["columns"]), notes)
+    table = Table(title, columns, tuple(rows), tuple(published["columns"]), notes)
+    return table.narrowed("chance", "ties", "undefined", "suites")
 
 
 def table2(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({})) -> Table:
@@ -178,7 +179,7 @@ def table2(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
     title = f"Table 2: accuracy by number of the subjects, {run.model}"
     missing = [f"{suite} was not run." for suite, estimates in by_suite.items() if not estimates]
     notes = (*_notes(run, next(filter(None, by_suite.values()), {})), *people.beside(judged, run), *missing)
-    return Table(title, columns, tuple(rows), tuple(quoted), notes)
+    return Table(title, columns, tuple(rows), tuple(quoted), notes).narrowed("chance", "ties", "undefined")
 
 
 def _by_numbers(run: Run, suite: str) -> dict[tuple[str, str], Estimate]:

@@ -36,13 +36,8 @@ def table2(runs: Runs, estimates: Sequence[Estimate]) -> Table:
             )
     columns = ("construction", "model", *_columns(), "eligible lemmas", *quoted)
     title = "Table 2: model weight, equal weight and TSE by construction"
-    return Table(
-        title,
-        columns,
-        tuple(lines),
-        tuple(quoted),
-        _notes(runs),
-    )
+    table = Table(title, columns, tuple(lines), tuple(quoted), _notes(runs))
+    return table.narrowed(*quoted, *(name for name in columns if name.endswith((" low", " high"))))
 
 
 def _order(runs: Runs) -> list[str]:
@@ -88,13 +83,14 @@ def _quoted(row: str, columns: Sequence[str], first: bool) -> Iterator[Cell]:
 
 
 def _notes(runs: Runs) -> tuple[str, ...]:
-    sizes = ", ".join(f"{name} {count:,}" for name, count in cited("newman2021")["eligible"].items())
+    quoted = cited("newman2021")
+    sizes = ", ".join(f"{name} {count:,}" for name, count in quoted["eligible"].items())
     return (
         "MW, EW: means over distinct contexts; TSE: over items, ties count as wrong. MW - EW: paired by context.",
         "Intervals: 95 %; of MW and EW for other contexts and lemmas, of TSE for other items.",
         "eligible lemmas: rows of the list that count. They differ between models, which limits comparisons of their scores.",
-        f"Last columns: MW / EW / TSE, transcribed from {cited('newman2021')['source']} Its contexts are those of its "
-        f"released templates, and of its {cited('newman2021')['lemmas']:,} lemmas it kept {sizes}.",
+        f"{', '.join(quoted['columns'])}: MW / EW / TSE, transcribed from {quoted['source']} Its contexts are those of its "
+        f"released templates, and of its {quoted['lemmas']:,} lemmas it kept {sizes}.",
         *signatures(runs),
     )  # fmt: skip
 

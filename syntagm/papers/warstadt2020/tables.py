@@ -105,7 +105,8 @@ def table3(
         rows.append((over, name, counted, model, *numbers(estimate), *(beside if published else ())))
     quoted = ("people", *PRINTED) if published else ()
     columns = ("over", "category", "paradigms", "model", *NUMBERS, *quoted)
-    return Table("Table 3: accuracy by category", columns, tuple(rows), quoted, (*methods(estimates), *notes))
+    table = Table("Table 3: accuracy by category", columns, tuple(rows), quoted, (*methods(estimates), *notes))
+    return table.narrowed("over", "ties", "undefined")
 
 
 def by_paradigm(samples: Samples, known: Known, notes: Sequence[str], published: bool = True) -> Table:
@@ -266,7 +267,8 @@ def shallow_table(table: pl.DataFrame, descriptions: Mapping[str, str]) -> Table
     )
     title = "Surface predictors of correct answers"
     rows = tuple(tuple(or_none(cell) for cell in row) for row in table.iter_rows())
-    return Table(title, tuple(table.columns), rows, (), notes)
+    left_out = ("mean", "sd", "se", "se_suites", "left_out", "suites", "explained", "remark")
+    return Table(title, tuple(table.columns), rows, (), notes).narrowed(*left_out)
 
 
 def _margins(table: pl.DataFrame) -> bool:
@@ -330,7 +332,8 @@ def slope_table(table: pl.DataFrame, samples: Samples, known: Known, remarks: Se
         "with all their paradigms.",
         *remarks,
     )
-    return Table("Gain for each doubling of the training text", columns, tuple(rows), ("LSTM", "TXL"), notes)
+    title, small = "Gain for each doubling of the training text", ("slope", "se", "low", "high", "LSTM", "TXL")
+    return Table(title, columns, tuple(rows), (), notes, fine=small, digits=4).narrowed("se", "n")
 
 
 def accuracies(samples: Samples) -> dict[str, dict[str, float]]:

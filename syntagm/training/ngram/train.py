@@ -8,7 +8,7 @@ import gzip
 import os
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
@@ -38,8 +38,6 @@ from syntagm.training.words import Words
 
 # Their numbers in lmplz; the numbers of words follow.
 _UNKNOWN, _START, _END, _WORDS = 0, 1, 2, 3
-# Settings that earlier versions did not have -> what they did.
-_ADDED = {"smoothing": "interpolated"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +92,7 @@ def train(
     if recorded is None:
         refuse_foreign(folder)
     else:
-        refuse_another(folder, _with_added_settings(recorded), identity)
+        refuse_another(folder, recorded, identity)
         if not (damage := _ngram_folder.faults(folder)):
             _ngram_folder.clear(folder)
             return list(recorded.get("history", []))
@@ -106,12 +104,6 @@ def train(
         # A file that was added is still there.
         _ngram_folder.check(folder)
     return history
-
-
-def _with_added_settings(recorded: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the record of a training run with the settings that earlier versions did not record."""
-    settings = recorded.get("settings")
-    return {**recorded, "settings": {**_ADDED, **settings}} if isinstance(settings, Mapping) else recorded
 
 
 def _train(
@@ -177,7 +169,8 @@ def read(corpus: Sequence[str], settings: Words, lmplz_compatible: bool) -> Text
     text = np.array(stream, np.int32)
     counts = np.bincount(text, minlength=len(numbers) + _WORDS)[_WORDS:].tolist()
     counted = Counter(dict(zip(numbers, counts, strict=True)))
-    vocabulary = _vocabulary.of_counts(counted, settings.threshold, settings.classes, ", ".join(map(str, corpus)))
+    place, limit = ", ".join(map(str, corpus)), settings.vocabulary
+    vocabulary = _vocabulary.of_counts(counted, settings.threshold, settings.classes, place, limit)
     table = np.array([1, len(vocabulary), 0, *vocabulary.ids(list(numbers))], np.int32)
     appeared = np.full(len(vocabulary) + 1, len(table), np.int32)
     np.minimum.at(appeared, table, np.arange(len(table), dtype=np.int32))

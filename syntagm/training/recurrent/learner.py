@@ -103,7 +103,9 @@ class RecurrentLearner(Learner, ABC):
         self.family = self.model.family.name
         self.settings, words = settings, settings.words
         texts = corpora.sentences(corpus, words.tokens)
-        self.vocabulary = vocabulary.build(texts, words.threshold, words.classes, " ".join(map(str, corpus)))
+        self.vocabulary = vocabulary.build(
+            texts, words.threshold, words.classes, " ".join(map(str, corpus)), words.vocabulary
+        )
         self.stream = _stream(self.vocabulary.ids(sentence) for sentence in corpora.sentences(corpus, words.tokens))
         held_out = list(corpora.sentences(valid, words.tokens))
         self.sentences = [[0, *self.vocabulary.ids(sentence), 0] for sentence in held_out]

@@ -70,7 +70,7 @@ class Rnng(Learner):
         self.settings, size, words = settings, settings.size, settings.words
         trees, held_out = _derivations(corpus), _derivations(valid)
         self.vocabulary = vocabulary.build(
-            (tree.words for tree in trees), words.threshold, words.classes, " ".join(map(str, corpus))
+            (tree.words for tree in trees), words.threshold, words.classes, " ".join(map(str, corpus)), words.vocabulary
         )
         self.labels = oracle.labels(trees)
         self.trees = [oracle.encoded(tree, self.vocabulary, self.labels) for tree in trees]
