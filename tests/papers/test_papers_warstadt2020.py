@@ -183,7 +183,7 @@ def test_figures_are_valid_and_drawn(made: dict[str, Table | Figure]) -> None:
 
 def test_small_slopes_are_shown_with_four_decimals() -> None:
     row = ("lstm", "island_effects", -0.00123, 0.0005, -0.0025, 0.0004, 0.5, 8, 4)
-    table = tables.slope_table(pl.DataFrame([row], schema=learning_curve.SLOPES, orient="row"), {})
+    table = tables.slope_table(pl.DataFrame([row], schema=learning_curve.SLOPES, orient="row"), {}, {})
     # The last two are those of the paper.
     assert (
         "| island_effects | lstm | -0.0012 | 0.0005 | -0.0025 | 0.0004 | 8 | 4 |  | 0.0036 | 0.0039 |"
