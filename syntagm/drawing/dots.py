@@ -12,6 +12,7 @@ from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import heading
 from syntagm.drawing.points import Row, estimated, point
 from syntagm.drawing.series import COLOURS, Series
+from syntagm.drawing.text import short_names
 
 STEP = 22
 # A label is placed by its first line. Several lines are raised by half of what follows it, so that they are centred.
@@ -32,8 +33,8 @@ def panel(
     """Make the Vega-Lite specification of a panel.
 
     Arguments:
-        rows: each with name (one or more lines), series, value, low, high (nan: not drawn), note (may be empty) and said
-            (text for screen readers).
+        rows: each with name (one or more lines; models are named as in legends), series, value, low, high (nan: not drawn),
+            note (may be empty) and said (text for screen readers).
         axis: the channel of the numbers, made by `drawing.axes`.
         reference: the position of a dashed line; nan for no line.
         series: all series, in the order of their colours and shapes.
@@ -41,6 +42,8 @@ def panel(
         key: whether there is a legend of the series.
         colours: the colours of the series.
     """
+    short = short_names(list(dict.fromkeys(row["name"] for row in rows)))
+    rows = [{**row, "name": short[row["name"]]} for row in rows]
     names = list(dict.fromkeys(shown_lines(row["name"]) for row in rows))
     # Dots are offset by series only if some name has several of them.
     grouped = len({(row["name"], row["series"]) for row in rows}) > len(names)

@@ -9,9 +9,10 @@ from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import Figure, finish
 from syntagm.drawing.text import lines, remarks_on
 from syntagm.result import Kind
+from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.views.options import Tag
-from syntagm.views.scores.numbers import scores
+from syntagm.views.scores.numbers import called, scores
 from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
@@ -62,18 +63,9 @@ def _rows(table: pl.DataFrame, circuit: str) -> list[dict[str, object]]:
 
 def draw_figure(runs: Sequence[Run], tag: Tag = "circuit") -> Figure:
     """Draw scores by circuit or by another tag of the suites."""
-    estimates = [estimate for run in runs for estimate in scores(run, tag=tag)]
+    estimates = [estimate for name, run in named(runs) for estimate in called(name, scores(run, tag=tag))]
     rows = [
-        (
-            estimate.group[tag],
-            estimate.group.model,
-            "",
-            estimate.value,
-            estimate.low,
-            estimate.high,
-            estimate.n,
-            estimate.method,
-        )
+        (estimate.group[tag], estimate.group.model, "", *estimate.numbers[:4], estimate.method)
         for estimate in estimates
     ]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")

@@ -31,7 +31,7 @@ from syntagm.stats import in_words, interval, model_classes, suite_intervals
 from syntagm.stats.adjust import holm
 from syntagm.stats.interval import Interval
 from syntagm.views.options import Measure
-from syntagm.views.scores.numbers import chance_of, scores
+from syntagm.views.scores.numbers import called, chance_of, scores
 from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
 
 INSTANCE = ("model", "corpus", "seed")
@@ -218,7 +218,8 @@ def _defined(values: Sequence[NDArray[np.float64]]) -> int:
 
 def draw_figure(runs: Sequence[Run]) -> Figure:
     """Draw the mean accuracy over all suites of each run."""
-    estimates = [(estimate, chance_of(run, estimate).value) for run in runs for estimate in scores(run)]
+    chosen = [(run, estimate) for name, run in named(runs) for estimate in called(name, scores(run))]
+    estimates = [(estimate, chance_of(run, estimate).value) for run, estimate in chosen]
     rows = [
         (estimate.group.model, "", estimate.value, estimate.low, estimate.high, estimate.n, estimate.method)
         for estimate, _ in estimates

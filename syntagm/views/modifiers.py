@@ -14,10 +14,11 @@ from syntagm.drawing.chart import Figure, finish
 from syntagm.drawing.text import lines, remarks_on, signed
 from syntagm.errors import RunError
 from syntagm.result import Estimate
+from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.views.classes import INSTANCE
-from syntagm.views.scores.numbers import predictions
+from syntagm.views.scores.numbers import called, predictions
 
 PLAIN, MODIFIED = "no modifier", "with modifier"
 # What a suite's name has more than that of the same suite without modifiers, as in the collection hu2020.
@@ -74,7 +75,7 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
     Raises:
         RunError: no run has a suite together with its modified version.
     """
-    estimates = [estimate for run in runs for estimate in _of_run(run)]
+    estimates = [estimate for name, run in named(runs) for estimate in called(name, _of_run(run))]
     rows = [
         (found.group.model, "", found.group["modifier"], found.value, found.low, found.high, found.n, found.method)
         for found in estimates

@@ -96,13 +96,13 @@ def _words(runs: Sequence[Run]) -> dict[str, Table | Figure]:
     if suites:
         options = {"by": TESTED, "measure": MEASURE}
         shown = [name for name in DRAWN if name in suites] or suites[: len(DRAWN)]
-        outputs["by_word"] = lexical.make_table(runs, suite=tuple(suites), **options)
-        outputs["by_word_and_frequency"] = lexical.draw_figure(runs, suite=tuple(shown), **options)
+        outputs["table_lexical"] = lexical.make_table(runs, suite=tuple(suites), **options)
+        outputs["lexical"] = lexical.draw_figure(runs, suite=tuple(shown), **options)
     for name in WORD_BY_WORD:
         if with_suite := [
             run for run in runs if name in {suite.name for suite in run.suites} and len(run.sentences(name))
         ]:
-            outputs[f"surprisal_{name}"] = words.draw_figure(with_suite, name)
+            outputs[f"words_{name}"] = words.draw_figure(with_suite, name)
     return outputs
 
 

@@ -65,7 +65,7 @@ def of_runs(runs: Sequence[Run]) -> dict[str, Table | Figure]:
     }
     outputs |= {name: figure for name, measure in FIGURES.items() for figure in _at_cut_offs(estimates, measure)}
     optional = {
-        "figure_frequency": _by_frequency(named_runs),
+        "frequency_bands": _by_frequency(named_runs),
         "confound": confound.confound(named_runs),
         "right_contexts": confound.right_contexts(named_runs),
     }

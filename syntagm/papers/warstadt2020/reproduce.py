@@ -150,7 +150,7 @@ def _accuracy(estimates: Sequence[Estimate], humans: Mapping[str, float], remark
     }
     shown.sort(key=lambda each: (each.group["over"] != "all", -rank[each.group["phenomenon"]]))
     figure = phenomena.draw(shown, paradigms_of, humans, "Accuracy by category of paradigms", remark=remark)
-    return {"phenomenon_accuracy": figure}
+    return {"phenomena": figure}
 
 
 def _humans(estimates: Sequence[Estimate], people: Mapping[tuple[str, str], float]) -> dict[str, float]:
@@ -192,7 +192,7 @@ def _correlations(accuracies: Mapping[str, Mapping[str, float]], notes: Sequence
         return {}
     table = correlations(accuracies)
     figure = correlation.draw(table, list(accuracies), "Do models find the same paradigms hard?")
-    return {"table_correlations": tables.correlation_table(table, notes), "model_correlation": figure}
+    return {"table_correlations": tables.correlation_table(table, notes), "correlation": figure}
 
 
 def _contrasts(estimates: Sequence[Estimate]) -> Outputs:
@@ -253,7 +253,7 @@ def _shallow(runs: Sequence[Run]) -> Outputs:
     curves = binned.curves(pairs, surface.SHOWN)
     return {
         "table_shallow": tables.shallow_table(table, PROPERTIES),
-        "length_effect": surface.draw(curves, "Which pairs are easy? Accuracy by length, surprisal and confidence"),
+        "surface": surface.draw(curves, "Which pairs are easy? Accuracy by length, surprisal and confidence"),
     }
 
 
@@ -267,7 +267,7 @@ def _methods(runs: Sequence[Run], known: Known) -> Outputs:
     return {
         "table_methods": tables.method_table(differences),
         "table_method_means": methods.means(models, "phenomenon"),
-        "method_comparison": methods.draw(differences, title),
+        "methods": methods.draw(differences, title),
     }
 
 

@@ -11,7 +11,7 @@ from syntagm.display import shown
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.series import COLOURS
-from syntagm.drawing.text import distinct, lines, only, spoken
+from syntagm.drawing.text import IN_FIGURE, distinct, lines, only, spoken
 from syntagm.runs.store import Run
 from syntagm.views.effects.numbers import Effect, Measure, Suite, all_effects, contrast, limits, several
 
@@ -65,7 +65,7 @@ def draw(
             for at, (suite, of_suite) in enumerate(by_suite.items())
         ]
         spec = panels.pile(plots, 8)
-    return Figure(finish(spec, title, [*below, *lines(limits(estimated))], offset=14), frame(estimated))
+    return Figure(finish(spec, title, [*below, *lines(limits(estimated, IN_FIGURE))], offset=14), frame(estimated))
 
 
 def _in_bits(effect_bits: float, low: float, high: float) -> str:

@@ -113,6 +113,11 @@ def scores(run: Run, rule: str = "first", tag: str = "") -> list[Estimate]:
     return score.scores(tally(run, rule), predictions(run, rule), run.kind(rule), rule, tag, labels)
 
 
+def called(name: str, estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return estimates of one model under the name that it has beside others (`runs.several.named`)."""
+    return [replace(estimate, group=replace(estimate.group, model=name)) for estimate in estimates]
+
+
 @dataclass(frozen=True, slots=True)
 class Ties:
     """The ties of pairs of sentences, and the score if they counted otherwise.
