@@ -77,7 +77,7 @@ def _panel(panel: Panel, models: Sequence[str], upright: Spec, series: Series) -
         across = _numbers(panel, values, models)
     else:
         places = [shown(name) for name in dict.fromkeys(panel.rows["x"])]
-        # Upright labels need the height of a line each, and dots of several models have places of their own.
+        # Upright labels need the height of a line each; dots of several models stand side by side.
         width = max(WIDTH, max(15, 6 * len(models)) * len(places))
         across = axes.names("x", places, title=panel.across, labelPadding=6)
     spec: Spec = {

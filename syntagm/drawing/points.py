@@ -37,9 +37,8 @@ def point(row: Row, said: str, *places: str, estimate: Sequence[str] = ESTIMATE)
     >>> point({"model": "toy", "x": 3, "value": 0.5, "low": float("nan"), "high": float("nan")}, "toy: 0.500", "model", "x")
     {'model': 'toy', 'x': 3, 'value': 0.5, 'low': None, 'high': None, 'why': '', 'said': 'toy: 0.500'}
     """
-    low, method = row[estimate[1]], row.get("method") or ""
-    known = not isnan(low) or isnan(row[estimate[0]])
-    given = method.partition("no interval: ")[2].partition(";")[0]
+    known = not isnan(row[estimate[1]]) or isnan(row[estimate[0]])
+    given = (row.get("method") or "").partition("no interval: ")[2].partition(";")[0]
     why = {} if known else {"why": given or ("n = 1" if row.get("n") == 1 else "")}
     where = {name: shown(row[name]) if isinstance(row[name], str) else row[name] for name in places}
     numbers = {name: None if isnan(row[at]) else row[at] for name, at in zip(ESTIMATE, estimate, strict=True)}

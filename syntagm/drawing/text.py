@@ -107,10 +107,8 @@ def only(models: Sequence[str]) -> list[str]:
 def remarks(numbers: Iterable[tuple[str, Sequence[str]]], most: int = MOST) -> tuple[str, ...]:
     """Return the remarks on numbers as sentences for the notes of a table; each names the numbers that it is about.
 
-    Remarks on few units are one sentence, whatever their number.
-
     Arguments:
-        numbers: the name of each number, and the remarks on it (`Estimate.remarks`).
+        numbers: the name of each number, and the remarks on it (`Estimate.remarks`). Those on few units are one sentence.
         most: of further remarks, their number is given.
 
     >>> remarks([("a", ["only 3 suites"]), ("b", ["only 5 suites", "without mvrr: 0.500 [0.400, 0.600]"]), ("c", [])])
@@ -162,8 +160,7 @@ def limits(named: Iterable[tuple[str, Estimate]], most: int = MOST) -> tuple[str
     """Return what limits estimates as sentences: the remarks on them, and what intervals for other units don't know.
 
     Arguments:
-        named: the name and the estimate of each number.
-        most: as in `remarks`.
+        named: the name and the estimate of each number; `most` is as in `remarks`.
     """
     numbers = list(named)
     general = unseen_of(estimate.method for _, estimate in numbers)

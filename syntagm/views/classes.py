@@ -218,8 +218,7 @@ def _defined(values: Sequence[NDArray[np.float64]]) -> int:
 
 def draw_figure(runs: Sequence[Run]) -> Figure:
     """Draw the mean accuracy over all suites of each run."""
-    chosen = [(run, estimate) for name, run in named(runs) for estimate in called(name, scores(run))]
-    estimates = [(estimate, chance_of(run, estimate).value) for run, estimate in chosen]
+    estimates = [(each, chance_of(run, each).value) for name, run in named(runs) for each in called(name, scores(run))]
     rows = [
         (estimate.group.model, "", estimate.value, estimate.low, estimate.high, estimate.n, estimate.method)
         for estimate, _ in estimates

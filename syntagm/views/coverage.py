@@ -131,19 +131,15 @@ def unknown(runs: Sequence[Run], suites: Collection[str] = ()) -> Iterator[Unkno
 
 
 def describe(runs: Sequence[Run], short: bool = False) -> str:
-    """Return a sentence about the unknown tokens of runs, for tables and figures; "" if there are none.
-
-    Arguments:
-        short: whether models have short names.
-    """
+    """Return a sentence about the unknown tokens of runs, with names of models in full or short; "" if there are none."""
     found = list(unknown(runs))
     if len(found) > _SAID:
         shares = [each.share for each in found]
         span = " to ".join(dict.fromkeys(f"{share:.1%}" for share in (min(shares), max(shares))))
         return f"{len(found)} of {len(runs)} models: {span} of tokens unknown (table coverage). {SCORED}"
-    names = short_names([each.model for each in found]) if short else {each.model: each.model for each in found}
-    said = "; ".join(names[each.model] + each.short.removeprefix(each.model) for each in found)
-    return f"{said}. {SCORED}" if found else ""
+    names = short_names([each.model for each in found]) if short else {}
+    said = (names.get(each.model, each.model) + each.short.removeprefix(each.model) for each in found)
+    return f"{'; '.join(said)}. {SCORED}" if found else ""
 
 
 def _of_suite(run: Run, record: SuiteRecord) -> tuple[Counter[str], int]:

@@ -285,9 +285,8 @@ def draw(
     subtitle = [marks + ("; dashed: human accuracy" if humans else "")]
     units = units or ("other suites and models" if bootstrap.current().suites == "random" else "other items and models")
     few = ", if there are more than two" if any(map(_of_two, means.iter_rows(named=True))) else ""
-    subtitle += (
-        [f"ring, band: mean over models of one size and its 95% interval{few}, for {units}"] if len(means) else []
-    )
+    if len(means):
+        subtitle.append(f"ring, band: mean over models of one size and its 95% interval{few}, for {units}")
     # The titles of panels come directly below that of the figure.
     spec = finish(panels.grid(plots, COLUMNS, 20), title, [*subtitle, *notes], offset=14)
     return Figure(spec, pl.concat([table.select(list(SCHEMA)), means]))
@@ -341,7 +340,7 @@ def _point(row: Row) -> dict[str, object]:
 
 
 def _of_two(row: Row) -> bool:
-    """Return whether a mean is over two models or samples, which say so little about others that a band would fill the panel."""
+    """Return whether a mean is over two models or samples, whose band would fill the panel."""
     return row["model"] == "mean of 2" or "only 2 samples" in row["method"]
 
 

@@ -105,8 +105,7 @@ def called(
     with judged() as read:
         made = make(runs, **values)
     shown = [run for run in runs if run in read]
-    of_runs = [run for run in runs if isinstance(run, Run)]
-    made = with_note(made, coverage.describe(of_runs, isinstance(made, Figure)))
+    made = with_note(made, coverage.describe([run for run in runs if isinstance(run, Run)], isinstance(made, Figure)))
     # A view with an option for conventions says itself which ones it shows.
     return made if any(option.name == "convention" for option in known) else with_convention(made, shown), shown
 

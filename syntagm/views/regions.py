@@ -219,7 +219,7 @@ def draw(
         if row["remarks"]
     ]
     of_effects = limits_of_effects(compared_effects, IN_FIGURE)
-    limits = dict.fromkeys([*remarks(on_means, IN_FIGURE), unseen("items"), *of_effects])
+    limits = dict.fromkeys((*remarks(on_means, IN_FIGURE), unseen("items"), *of_effects))
     return Figure(finish(spec, title, [*subtitle, *lines(limits)]), rows)
 
 
