@@ -167,7 +167,7 @@ def _without_bars(spec: Spec) -> str:
     reasons = {point.get("why") for point in _points(spec)}
     known = sorted(reason for reason in reasons if reason)
     given = f" ({', '.join(known)})" if known else ""
-    return f"point without a bar: no interval{given}" if known or {None, ""} <= reasons else ""
+    return f"point without bar or band: no interval{given}" if known or {None, ""} <= reasons else ""
 
 
 _CONFIG: Spec = {

@@ -77,9 +77,9 @@ def test_points_without_bars_are_explained() -> None:
 
     assert drawn("", "") == []
     assert drawn("", "mean of 2 suites; no interval: no spread; random: items") == [
-        "point without a bar: no interval (no spread)"
+        "point without bar or band: no interval (no spread)"
     ]
-    assert drawn("", "other") == ["point without a bar: no interval"]
+    assert drawn("", "other") == ["point without bar or band: no interval"]
     assert drawn("other", "other") == []  # a figure without intervals has nothing to explain
 
 
@@ -95,7 +95,7 @@ def test_many_places_have_room_for_their_labels_and_models() -> None:
     [panel] = figure.spec["concat"]
     assert panel["width"] >= 15 * len(verbs)
     assert all("xOffset" in each["encoding"] for each in panel["layer"])
-    assert subtitle(figure) == ["point without a bar: no interval (n = 1)"]
+    assert subtitle(figure) == ["point without bar or band: no interval (n = 1)"]
     assert over(verbs[:3], ["a"]).spec["concat"][0]["width"] == curves.WIDTH
 
 

@@ -119,8 +119,7 @@ def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
         if not run.task.conjoins:
             raise RunError(run.place, f"a run of the task {run.task.name}", "a run of the task predictions")
     for number, (name, run) in enumerate(named(runs), 1):
-        model = f"{number}: {run.model}"
-        names[model] = name
+        names[model := f"{number}: {run.model}"] = name
         tables.append(_items(run, model, "", 0))
     empty = pl.DataFrame(schema={"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64})
     study = _study(runs, tables, aside, empty, {}, names)

@@ -120,7 +120,7 @@ def panel(
     """
     apart = several(estimated)
     rows = []
-    for row in frame(estimated).iter_rows(named=True):
+    for of_row, row in zip(estimated, frame(estimated).iter_rows(named=True), strict=True):
         effect = f"{row['measure']}, {row['contrast']}" if apart else row["contrast"]
         name = row["suite"] if by_suite else effect
         numbers = {key: row[key] if isfinite(row[key]) else nan for key in ("effect_bits", "low", "high")}
@@ -131,6 +131,7 @@ def panel(
                     "name": "\n".join(textwrap.wrap(shown(name), 48, break_on_hyphens=False)),
                     "series": row["model"],
                     "note": _in_bits(**numbers),
+                    "method": of_row.estimate.method,
                 },
                 **dict(zip(("value", "low", "high"), numbers.values(), strict=True)),
                 "said": described + ("" if isnan(row["d"]) else f", d={row['d']:.2f}"),
