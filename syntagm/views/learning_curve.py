@@ -280,7 +280,7 @@ def draw(
         _panel(table, fitted, name, families, words, (humans or {}).get(name, nan), at, means, kind)
         for at, name in enumerate(phenomena)
     ]
-    bars = "" if table["low"].is_nan().all() else "bar: 95% interval of a model; "
+    bars = "dot: a model; " if table["low"].is_nan().all() else "bar: 95% interval of a model; "
     marks = f"{bars}line: least squares, with its gain for each doubling of the text"
     subtitle = [marks + ("; dashed: human accuracy" if humans else "")]
     units = units or ("other suites and models" if bootstrap.current().suites == "random" else "other items and models")

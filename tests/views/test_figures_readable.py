@@ -80,7 +80,7 @@ def test_points_without_bars_are_explained() -> None:
         "point without bar or band: no interval (no spread)"
     ]
     assert drawn("", "other") == ["point without bar or band: no interval"]
-    assert drawn("other", "other") == []  # a figure without intervals has nothing to explain
+    assert drawn("other", "other", "other") == []  # a figure without intervals has nothing to explain
 
 
 def over(places: Sequence[str], models: Sequence[str]) -> Figure:
@@ -114,6 +114,9 @@ def test_no_band_over_two_models() -> None:
         True,
         "ring, band: mean over models of one size and its 95% interval, for other suites and models",
     )
+    assert subtitle(learning_curve.draw(table, title="t")) == [
+        "dot: a model; line: least squares, with its gain for each doubling of the text"
+    ]
     few = "ring, band: mean over models of one size and its 95% interval, if there are more than two, for other suites and models"
     assert drawn(2) == (False, few)
     assert drawn(4, "t(1); random: samples of the corpus; only 2 samples of the corpus") == (False, few)
