@@ -6,7 +6,7 @@ titles, never as field names or expressions, so a name is never run as code.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -138,7 +138,9 @@ def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "", offs
         subtitle: one or more lines; dropped if there is no title.
         offset: the space between titles and plot in pixels; needed if panels have their own titles.
     """
-    below = shown(subtitle) if isinstance(subtitle, str) else [shown(line) for line in subtitle]
+    below: str | list[str] = shown(subtitle) if isinstance(subtitle, str) else [shown(line) for line in subtitle]
+    if bare := _without_bars(spec):
+        below = [*([below] if isinstance(below, str) and below else below), *lines([shown(bare)])]
     heading: Spec = {"text": shown(title), "subtitle": below} if title else {}
     if title and offset is not None:
         heading["offset"] = offset
@@ -150,6 +152,22 @@ def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "", offs
         **spec,
         "config": _CONFIG,
     }
+
+
+def _points(part: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the data of all points in a part of a specification."""
+    if isinstance(part, dict) and "low" in part:
+        yield part
+    for own in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from _points(own)
+
+
+def _without_bars(spec: Spec) -> str:
+    """Say why some points have no interval; "" if all have one, or if none has and no reason is known."""
+    reasons = {point.get("why") for point in _points(spec)}
+    known = sorted(reason for reason in reasons if reason)
+    given = f" ({', '.join(known)})" if known else ""
+    return f"point without bar or band: no interval{given}" if known or {None, ""} <= reasons else ""
 
 
 _CONFIG: Spec = {
@@ -170,6 +188,8 @@ _CONFIG: Spec = {
         "titleFontSize": 13,
         "titleFontWeight": "normal",
         "labelLimit": 600,
+        # Otherwise the labels at both ends of an axis are moved inwards, off their ticks and towards the next labels.
+        "labelFlush": False,
     },
     "legend": {
         "aria": False,

@@ -72,12 +72,16 @@ def draw(drawn: Sequence[Panel], upright: Spec, title: str, subtitle: Sequence[s
 
 def _panel(panel: Panel, models: Sequence[str], upright: Spec, series: Series) -> Spec:
     values = [point(row, panel.said(row), "model", "x") for row in panel.rows.iter_rows(named=True)]
+    width = WIDTH
     if joined := panel.rows["x"].dtype.is_numeric():
         across = _numbers(panel, values, models)
     else:
-        across = axes.names("x", [shown(name) for name in dict.fromkeys(panel.rows["x"])], title=panel.across)
+        places = [shown(name) for name in dict.fromkeys(panel.rows["x"])]
+        # Upright labels need the height of a line each; dots of several models stand side by side.
+        width = max(WIDTH, max(15, 6 * len(models)) * len(places))
+        across = axes.names("x", places, title=panel.across, labelPadding=6)
     spec: Spec = {
-        "width": WIDTH,
+        "width": width,
         "height": HEIGHT,
         "layer": marks(values, across, upright, series, panel.reference, joined),
     }
@@ -117,6 +121,8 @@ def marks(
     defined = [value for value in values if value["value"] is not None]
     bounded = [value for value in defined if value["low"] is not None]
     place: Spec = {"x": across, "color": series.colour}
+    if across["type"] == "nominal" and len(series.names) > 1:
+        place["xOffset"] = series.place
     dot = place | {"y": upright, "shape": series.shape, "description": {"field": "said"}}
     return [
         *([] if isnan(reference) else [layers.reference(reference, upright, "y", layers.dashed(GREY))]),

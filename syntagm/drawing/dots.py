@@ -13,7 +13,7 @@ from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import heading
 from syntagm.drawing.points import Row, estimated, point
 from syntagm.drawing.series import COLOURS, Series
-from syntagm.drawing.text import or_none
+from syntagm.drawing.text import or_none, short_names
 
 STEP = 22
 # A label is placed by its first line. Several lines are raised by half of what follows it, so that they are centred.
@@ -35,8 +35,8 @@ def panel(
     """Make the Vega-Lite specification of a panel.
 
     Arguments:
-        rows: each with name (one or more lines), series, value, low, high (nan: not drawn), note (may be empty) and said
-            (text for screen readers).
+        rows: each with name (one or more lines; models are named as in legends), series, value, low, high (nan: not drawn),
+            note (may be empty) and said (text for screen readers).
         axis: the channel of the numbers, made by `drawing.axes`.
         reference: the position of a dashed line; nan for no line.
         series: all series, in the order of their colours and shapes.
@@ -45,6 +45,8 @@ def panel(
         colours: the colours of the series.
         ticks: further columns of the rows (nan: not drawn) -> the colour of the tick at their number.
     """
+    short = short_names(list(dict.fromkeys(row["name"] for row in rows)))
+    rows = [{**row, "name": short[row["name"]]} for row in rows]
     ticks = ticks or {}
     names = list(dict.fromkeys(shown_lines(row["name"]) for row in rows))
     # Dots are offset by series only if some name has several of them.

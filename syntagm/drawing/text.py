@@ -11,7 +11,8 @@ from syntagm.result import Estimate, unseen_of
 
 T = TypeVar("T")
 # A table or a figure names so many numbers for a remark, and has so many remarks; of the others it gives the number.
-_NAMED, _MOST = 4, 8
+_NAMED, MOST, IN_FIGURE = 4, 8, 3
+_FEW = re.compile(r"only (\d+) (.+)")
 # The width of a line of a figure's subtitle, in characters.
 _LINE = 90
 # The hash in the name of a local model, and the family before the name of a local or causal model.
@@ -103,48 +104,72 @@ def only(models: Sequence[str]) -> list[str]:
     return [f"model: {models[0]}"] if len(models) == 1 else []
 
 
-def remarks(numbers: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
+def remarks(numbers: Iterable[tuple[str, Sequence[str]]], most: int = MOST) -> tuple[str, ...]:
     """Return the remarks on numbers as sentences for the notes of a table; each names the numbers that it is about.
 
     Arguments:
-        numbers: the name of each number, and the remarks on it (`Estimate.remarks`).
+        numbers: the name of each number, and the remarks on it (`Estimate.remarks`). Those on few units are one sentence.
+        most: of further remarks, their number is given.
 
-    >>> remarks([("a", ["only 3 suites"]), ("b", ["only 3 suites", "without mvrr: 0.500 [0.400, 0.600]"]), ("c", [])])
-    ('a, b: only 3 suites.', 'b: without mvrr: 0.500 [0.400, 0.600].')
+    >>> remarks([("a", ["only 3 suites"]), ("b", ["only 5 suites", "without mvrr: 0.500 [0.400, 0.600]"]), ("c", [])])
+    ('a, b: only 3 to 5 suites.', 'b: without mvrr: 0.500 [0.400, 0.600].')
     """
-    by_remark: dict[str, dict[str, None]] = {}
+    by_remark: dict[str, tuple[dict[str, None], set[int]]] = {}
     for name, found in numbers:
         for remark in found:
-            by_remark.setdefault(remark, {})[name] = None
+            named, counts = by_remark.setdefault(_pooled(remark), ({}, set()))
+            named[name] = None
+            counts |= {int(few[1])} if (few := _FEW.fullmatch(remark)) else set()
     sentences = []
-    for remark, named in list(by_remark.items())[:_MOST]:
+    for remark, (named, counts) in list(by_remark.items())[:most]:
         names, more = list(named)[:_NAMED], len(named) - _NAMED
-        sentences.append(f"{', '.join(names)}{f' and {more} more' if more > 0 else ''}: {remark}.")
-    if (left := len(by_remark) - _MOST) > 0:
+        few_units = f"only {' to '.join(map(str, sorted({min(counts), max(counts)})))} " if counts else ""
+        sentences.append(f"{', '.join(names)}{f' and {more} more' if more > 0 else ''}: {few_units}{remark}.")
+    if (left := len(by_remark) - most) > 0:
         sentences.append(f"{left} more remarks of this kind.")
     return tuple(sentences)
 
 
+def _pooled(remark: str) -> str:
+    """Return a remark, or the name of the units that are few."""
+    return few[2] if (few := _FEW.fullmatch(remark)) else remark
+
+
 def remarks_on(estimates: Iterable[Estimate]) -> tuple[str, ...]:
-    """Return what limits estimates as sentences; each estimate is named by its suites and its model."""
-    return limits((_named(estimate), estimate) for estimate in estimates)
+    """Return what limits the estimates of a figure as sentences; each estimate is named by its suites.
+
+    Models are named, in short, only where a remark is not on all of them.
+    """
+    drawn = list(estimates)
+    models = short_names(list(dict.fromkeys(estimate.group.model for estimate in drawn)))
+    holding: dict[tuple[str, str], set[str]] = {}
+    for estimate in drawn:
+        for remark in ("", *map(_pooled, estimate.remarks)):
+            holding.setdefault((_place(estimate), remark), set()).add(estimate.group.model)
+    several = len({place for place, _ in holding}) > 1
+    numbers = []
+    for estimate in drawn:
+        place, model = _place(estimate), models[estimate.group.model]
+        for remark in estimate.remarks:
+            of_all = holding[place, _pooled(remark)] == holding[place, ""]
+            numbers.append((place if of_all else f"{place} ({model})" if several else model, [remark]))
+    return (*remarks(numbers, IN_FIGURE), *unseen_of(estimate.method for estimate in drawn))
 
 
-def limits(named: Iterable[tuple[str, Estimate]]) -> tuple[str, ...]:
+def limits(named: Iterable[tuple[str, Estimate]], most: int = MOST) -> tuple[str, ...]:
     """Return what limits estimates as sentences: the remarks on them, and what intervals for other units don't know.
 
     Arguments:
-        named: the name and the estimate of each number.
+        named: the name and the estimate of each number; `most` is as in `remarks`.
     """
     numbers = list(named)
     general = unseen_of(estimate.method for _, estimate in numbers)
-    return (*remarks((name, estimate.remarks) for name, estimate in numbers), *general)
+    return (*remarks(((name, estimate.remarks) for name, estimate in numbers), most), *general)
 
 
-def _named(estimate: Estimate) -> str:
+def _place(estimate: Estimate) -> str:
     group = estimate.group
-    place = group.suite or ", ".join(value for _, value in group.labels) or "mean over suites"
-    return f"{place} ({group.model})" if group.model else place
+    return group.suite or (group.labels[-1][1] if group.labels else "mean over suites")
 
 
 def lines(sentences: Iterable[str]) -> list[str]:

@@ -65,16 +65,7 @@ def draw_figure(runs: Sequence[Run], tag: Tag = "circuit") -> Figure:
     """Draw scores by circuit or by another tag of the suites."""
     estimates = [estimate for _, estimate in of_models(runs, tag=tag)]
     rows = [
-        (
-            estimate.group[tag],
-            estimate.group.model,
-            "",
-            estimate.value,
-            estimate.low,
-            estimate.high,
-            estimate.n,
-            estimate.method,
-        )
+        (estimate.group[tag], estimate.group.model, "", *estimate.numbers[:4], estimate.method)
         for estimate in estimates
     ]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")

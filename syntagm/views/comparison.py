@@ -19,7 +19,7 @@ from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.points import Row, estimated
 from syntagm.drawing.series import COLOURS
 from syntagm.drawing.table import Cell, Listing, Table
-from syntagm.drawing.text import lines, or_none, remarks
+from syntagm.drawing.text import IN_FIGURE, lines, or_none, remarks
 from syntagm.errors import RunError, UsageError
 from syntagm.result import Estimate, Kind
 from syntagm.runs.judging import different, treatment
@@ -377,9 +377,8 @@ def draw(pairings: Sequence[tuple[str, str, Sequence[tuple[str, Comparison]]]], 
         plots.append(dots.panel(values, axis, heading, 0.0, BETTER, WIDTH, key=not plots, colours=(*COLOURS[:2], GREY)))
     subtitle = ["right of 0, B is better; 95% interval; colour: significance after Holm's adjustment over the suites"]
     subtitle += [f"A: {a}, B: {b}" for a, b, _ in pairings] if len(pairings) == 1 else []
-    subtitle += lines(
-        remarks((suite, found.difference.remarks) for _, _, comparisons in pairings for suite, found in comparisons)
-    )
+    on_suites = ((suite, found.difference.remarks) for _, _, comparisons in pairings for suite, found in comparisons)
+    subtitle += lines(remarks(on_suites, IN_FIGURE))
     return Figure(finish(panels.pile(plots, 20) if len(plots) > 1 else plots[0], title, subtitle, offset=14), table)
 
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from syntagm.conventions.scored import differing
 from syntagm.drawing.table import Table
+from syntagm.drawing.text import short_names
 from syntagm.errors import FormulaError, UsageError
 from syntagm.formula import parse
 from syntagm.io.number import counted
@@ -35,8 +36,8 @@ NOTE = (
     "or among the words in which the compared sentences differ. Suites with the largest share of unknown tokens come first."
 )
 SCORED = "In place of an unknown token, a class of words is scored."
-# The models, suites and tokens that a sentence about unknown tokens names.
-_NAMED = 5
+# The suites and tokens, and the models, that a sentence about unknown tokens names.
+_NAMED, _SAID = 5, 2
 # The unknown tokens of each suite of a run, and how many items compare one. A run that was opened never changes.
 _found: "WeakKeyDictionary[Run, dict[str, tuple[Counter[str], int]]]" = WeakKeyDictionary()
 
@@ -99,11 +100,13 @@ def unfamiliar(sentences: pl.DataFrame) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The unknown tokens of a run in words: their number, the same with tokens and suites, and how many items compare one."""
+    """The unknown tokens of a model: in words, the same with tokens and suites, the items that compare one, and their share."""
 
+    model: str
     short: str
     in_full: str
     compared: int
+    share: float
 
 
 def unknown(runs: Sequence[Run], suites: Collection[str] = ()) -> Iterator[Unknown]:
@@ -122,14 +125,21 @@ def unknown(runs: Sequence[Run], suites: Collection[str] = ()) -> Iterator[Unkno
         listed = [f"{word} ({count:,})" for word, count in sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))]
         most = [f"{name} {share:.0%}" for name, share in sorted(shares.items(), key=lambda pair: -pair[1])]
         lists = f" Most in {', '.join(most[:_NAMED])}; table coverage lists all." if len(records) > 1 else ""
-        yield Unknown(short, f"{short}: {', '.join(listed[:_NAMED])}. {SCORED}{lists}", compared)
+        yield Unknown(
+            model, short, f"{short}: {', '.join(listed[:_NAMED])}. {SCORED}{lists}", compared, words.total() / tokens
+        )
 
 
-def describe(runs: Sequence[Run]) -> str:
-    """Return a sentence about the unknown tokens of runs, for tables and figures; "" if there are none."""
-    found = [each.short for each in unknown(runs)]
-    more = f"; and {len(found) - _NAMED} more models have some" if len(found) > _NAMED else ""
-    return f"{'; '.join(found[:_NAMED])}{more}. {SCORED}" if found else ""
+def describe(runs: Sequence[Run], short: bool = False) -> str:
+    """Return a sentence about the unknown tokens of runs, with names of models in full or short; "" if there are none."""
+    found = list(unknown(runs))
+    if len(found) > _SAID:
+        shares = [each.share for each in found]
+        span = " to ".join(dict.fromkeys(f"{share:.1%}" for share in (min(shares), max(shares))))
+        return f"{len(found)} of {len(runs)} models: {span} of tokens unknown (table coverage). {SCORED}"
+    names = short_names([each.model for each in found]) if short else {}
+    said = (names.get(each.model, each.model) + each.short.removeprefix(each.model) for each in found)
+    return f"{'; '.join(said)}. {SCORED}" if found else ""
 
 
 def _of_suite(run: Run, record: SuiteRecord) -> tuple[Counter[str], int]:

@@ -9,7 +9,7 @@ for other suites and other models.
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isnan, log2, nan
 from typing import Annotated
 
@@ -32,7 +32,7 @@ from syntagm.runs.store import Run
 from syntagm.runs.training_study import trained_on
 from syntagm.stats import bootstrap, interval, score, suite_intervals
 from syntagm.views.options import Measure, Tag
-from syntagm.views.scores.numbers import scores
+from syntagm.views.scores.numbers import called, scores
 from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
 
 SLOPES = {
@@ -205,8 +205,8 @@ def draw_figure(
     means = over_seeds(runs, sizes, tag, measure, shared)
     estimates: list[Estimate] = []
     for (name, run), size in zip(named(runs), sizes, strict=True):
-        of_run = scores(run, measure, tag, shared) if size is not None else []
-        estimates += [replace(estimate, group=replace(estimate.group, model=name)) for estimate in of_run]
+        of_run = called(name, scores(run, measure, tag, shared)) if size is not None else []
+        estimates += of_run
         rows += [
             (
                 estimate.group[tag],
@@ -297,11 +297,13 @@ def draw(
         _panel(table, fitted, name, families, words, (humans or {}).get(name, nan), at, means, kind)
         for at, name in enumerate(phenomena)
     ]
-    bars = "" if table["low"].is_nan().all() else "bar: 95% interval of a model; "
+    bars = "dot: a model; " if table["low"].is_nan().all() else "bar: 95% interval of a model; "
     marks = f"{bars}line: least squares, with its gain for each doubling of the text"
     subtitle = [marks + ("; dashed: human accuracy" if humans else "")]
     units = units or ("other suites and models" if bootstrap.current().suites == "random" else "other items and models")
-    subtitle += [f"ring, band: mean over models of one size and its 95% interval, for {units}"] if len(means) else []
+    few = ", if there are more than two" if any(map(_of_two, means.iter_rows(named=True))) else ""
+    if len(means):
+        subtitle.append(f"ring, band: mean over models of one size and its 95% interval{few}, for {units}")
     # The titles of panels come directly below that of the figure.
     spec = finish(panels.grid(plots, COLUMNS, 20), title, [*subtitle, *notes], offset=14)
     return Figure(spec, pl.concat([table.select(means.columns), means]))
@@ -319,10 +321,11 @@ def _panel(
     across = _across(words)
     upright = axes.mean(kind, "accuracy" if kind is Kind.VERDICT else "mean", tickCount=6)
     own = means.filter(pl.col("phenomenon") == name).sort("words")
-    bands = [_point(row) for row in own.iter_rows(named=True)]
+    rings = [_point(row) for row in own.iter_rows(named=True)]
+    bands = [_point(row) for row in own.iter_rows(named=True) if not _of_two(row)]
     area = {"x": across, **axes.spread(upright), "color": series.colour}
     plot_layers = [
-        *_means(bands, area, {"x": across, "y": upright, "color": series.colour}),
+        *_means(rings, bands, area, {"x": across, "y": upright, "color": series.colour}),
         *curves.marks([_point(row) for row in rows.iter_rows(named=True)], across, upright, series, joined=False),
         _lines(lines, words, {"x": across, "y": upright, "color": series.colour}),
         *([] if isnan(human) else [layers.reference(human, upright, "y", layers.dashed(opacity=0.6))]),
@@ -357,13 +360,18 @@ def _point(row: Row) -> dict[str, object]:
     return point(row, f"{said}, standard deviation {sd:.3f}", "family", "words") | ends
 
 
-def _means(values: list[dict[str, object]], area: Spec, place: Spec) -> list[Spec]:
+def _of_two(row: Row) -> bool:
+    """Return whether a mean is over two models or samples, whose band would fill the panel."""
+    return row["model"] == "mean of 2" or "only 2 samples" in row["method"]
+
+
+def _means(values: list[dict[str, object]], bands: list[dict[str, object]], area: Spec, place: Spec) -> list[Spec]:
     if not values:
         return []
     ring = layer(layers.dot(110, 0.9, False), place | {"description": {"field": "said"}}, values=values)
     sd = place | {"y": axes.of(place["y"], "sd_low"), "y2": {"field": "sd_high"}}
     bars = [layer(layers.rule(strokeWidth=1.5, clip=True), sd, values=values)] if "sd_low" in values[0] else []
-    return [layer(layers.band(0.16), area, values=values), *bars, ring]
+    return [*([layer(layers.band(0.16), area, values=bands)] if bands else []), *bars, ring]
 
 
 def _lines(lines: pl.DataFrame, words: Sequence[int], place: Spec) -> Spec:

@@ -105,14 +105,14 @@ def called(
     with judged() as read:
         made = make(runs, **values)
     shown = [run for run in runs if run in read]
-    made = with_note(made, coverage.describe([run for run in runs if isinstance(run, Run)]))
+    made = with_note(made, coverage.describe([run for run in runs if isinstance(run, Run)], isinstance(made, Figure)))
     # A view with an option for conventions says itself which ones it shows.
     return made if any(option.name == "convention" for option in known) else with_convention(made, shown), shown
 
 
 def described(made: Any, runs: Sequence[Run]) -> Any:
     """Return a table or figure that says which tokens of its runs are unknown, and by which convention they are judged."""
-    return with_convention(with_note(made, coverage.describe(runs)), runs)
+    return with_convention(with_note(made, coverage.describe(runs, isinstance(made, Figure))), runs)
 
 
 def with_convention(made: Any, judged: Sequence[Run]) -> Any:

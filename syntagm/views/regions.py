@@ -25,7 +25,7 @@ from syntagm.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import beside, heading, pile
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct, lines, remarks
+from syntagm.drawing.text import IN_FIGURE, distinct, lines, remarks
 from syntagm.errors import UsageError
 from syntagm.formula import Reference
 from syntagm.languages.scripts import direction_of
@@ -213,12 +213,13 @@ def draw(
         subtitle.append("below: mean differences within items, 95% interval; right of 0 supports the prediction")
     if prediction and (bands or compared_effects):
         subtitle.append(f"compared regions and differences: those of the first prediction, {shown(prediction)}")
-    on_means = remarks(
+    on_means = [
         (f"{row['region']} in {row['condition']} ({row['model']})", [row["remarks"]])
         for row in rows.iter_rows(named=True)
         if row["remarks"]
-    )
-    limits = dict.fromkeys([*on_means, unseen("items"), *limits_of_effects(compared_effects)])
+    ]
+    of_effects = limits_of_effects(compared_effects, IN_FIGURE)
+    limits = dict.fromkeys((*remarks(on_means, IN_FIGURE), unseen("items"), *of_effects))
     return Figure(finish(spec, title, [*subtitle, *lines(limits)]), rows)
 
 
@@ -256,6 +257,7 @@ def _value(row: Mapping[str, Any], within: bool = False) -> dict[str, Any]:
     notes = [", empty" if row["empty"] else "", f", {row['undefined']} undefined" if row["undefined"] else ""]
     return {
         "bits": row["bits"],
+        **({} if known or row["empty"] else {"why": "n = 1" if row["n"] == 1 else "no spread"}),
         "low": bounds[0] if known else row["bits"],
         "high": bounds[1] if known else row["bits"],
         "empty": row["empty"],

@@ -226,13 +226,13 @@ def test_lists_without_tags_are_looked_up_among_the_verbs_and_that_is_said(tmp_p
     # be, bark, cut and sing are all in the bundled list.
     assert any("list bare has no tags; those of 4 of 4" in note for note in found.notes)
     pronouns = WordList("own", ("he", "they"), (WordRow("self", ("is", "are")),))
-    assert not {"confound", "figure_frequency"} & set(made(tmp_path / "own", words=pronouns))
+    assert not {"confound", "frequency_bands"} & set(made(tmp_path / "own", words=pronouns))
 
 
 @pytest.mark.slow
 def test_figures_at_cut_offs(tmp_path: Path) -> None:
     found = made(tmp_path, top=(0.1, 0.9), bottom=(0.01, 0.5))
-    assert [name for name, one in found.items() if isinstance(one, Figure)] == [*newman2021.FIGURES, "figure_frequency"]
+    assert [name for name, one in found.items() if isinstance(one, Figure)] == [*newman2021.FIGURES, "frequency_bands"]
     figure = found["figure4_invalid"]
     assert isinstance(figure, Figure)
     # After "dog" the likeliest word is "the", .35, so at the top .1 nothing counts; at the bottom .01 nothing either.
@@ -310,7 +310,7 @@ def test_bands_say_that_suites_or_lists_differ(tmp_path: Path) -> None:
     said = " ".join(frequency_bands.differences([("b", b), ("c", c)]))
     lists = f"b four ({kept.words(b).hash[:8]}), c fewer ({kept.words(c).hash[:8]})"
     assert said == f"the runs have different word lists ({lists}), so that their lemmas differ"
-    for figure in (frequency_bands.draw_figure([a, b]), newman2021.of_runs([a, b])["figure_frequency"]):
+    for figure in (frequency_bands.draw_figure([a, b]), newman2021.of_runs([a, b])["frequency_bands"]):
         assert isinstance(figure, Figure)
         assert "different suites" in " ".join(figure.spec["title"]["subtitle"])
     assert not frequency_bands.differences([("a", a), ("again", a)])

@@ -55,7 +55,7 @@ def test_items_of_a_run(run: Run) -> None:
 def test_runs_of_one_model_are_numbered(run: Run) -> None:
     study = _study.of_runs([run, run])
     labels = [study.label(str(model)) for model in study.items["model"].unique(maintain_order=True)]
-    assert labels == [f"1: {run.model}", f"2: {run.model}"]
+    assert labels == [f"{run.model} (run) #1", f"{run.model} (run) #2"]
 
 
 def test_nothing_that_counts(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_means_over_other_suites_and_items_are_said_to_be(run: Run, tmp_path: Pa
     less = toy_run(tmp_path / "less", pairs("number_src", "cat"))
     study = _study.of_runs([run, less], hu2020.ASIDE)
     assert study.remarks == (
-        f"number of suites below 2: 2: {less.model}: 1",
+        f"number of suites below 2: {less.model} (less): 1",
         "items differ between runs: number_src",
     )
     assert set(study.remarks) <= set(tables.classes(study).notes)

@@ -393,7 +393,7 @@ def test_the_command_writes_what_the_data_give(shared: Path, tmp_path: Path) -> 
         found = {(row["category"], row["model"]): float(row["accuracy"]) for row in csv.DictReader(lines)}
     assert math.isclose(found["all", "GPT-2"], 0.8302388060, abs_tol=1e-9)
     assert math.isclose(found["ellipsis", "5-gram"], 0.369)
-    assert {path.stem for path in tmp_path.glob("*.png")} == {"phenomenon_accuracy", "model_correlation", "contrasts"}
+    assert {path.stem for path in tmp_path.glob("*.png")} == {"phenomena", "correlation", "contrasts"}
 
 
 def test_files_that_are_something_else_are_refused(tmp_path: Path) -> None:

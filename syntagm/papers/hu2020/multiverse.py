@@ -338,14 +338,17 @@ def summary(judged: Sequence[Row], published: bool = True) -> str:
     >>> summary([row, replace(row, models="without GPT-2", verdict=OPEN)])
     'holds in 1, inconclusive in 1 of 2 analyses'
     """
-    counts = Counter(verdict_by_analysis(judged).values())
-    # Only analyses with all models have such rows if the models of the claim are the withdrawn ones.
-    only = published and {row.models for row in judged} == {MODELS[0]} and counts.total() > 1
-    withdrawn = "; only with the withdrawn models" if only else ""
+    counts, withdrawn = Counter(verdict_by_analysis(judged).values()), _only_withdrawn(judged, published)
     if len(counts) == 1:
         return next(iter(counts)) + withdrawn
     listed = ", ".join(f"{verdict} in {counts[verdict]}" for verdict in (HOLDS, FALSE, OPEN) if counts[verdict])
     return f"{listed} of {counts.total()} analyses{withdrawn}"
+
+
+def _only_withdrawn(judged: Sequence[Row], published: bool) -> str:
+    # Only analyses with all models have such rows if the models of the claim are the withdrawn ones.
+    only = published and {row.models for row in judged} == {MODELS[0]} and len({row.analysis for row in judged}) > 1
+    return "; only with the withdrawn models" if only else ""
 
 
 def standing(judged: Sequence[Row]) -> str:
@@ -457,7 +460,7 @@ def verdict_table(judged: Sequence[Row], criteria: Sequence[str] = ()) -> Table:
         counted = (counts[verdict] for verdict in (HOLDS, FALSE, OPEN))
         lines.append((
             claim, *counted, *numbers, refuting.text if refuting else "", summary(of_claim, published),
-            standing(of_claim), deciding(of_claim),
+            standing(of_claim) + _only_withdrawn(of_claim, published), deciding(of_claim),
         ))  # fmt: skip
     columns = (
         "claim", HOLDS, FALSE, OPEN, "decisive", "value", "low", "high", "claimed", "against", "verdict", "over all",

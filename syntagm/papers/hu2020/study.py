@@ -16,6 +16,7 @@ from syntagm.errors import RunError
 from syntagm.io.number import counted
 from syntagm.papers.experiment.design import Cell
 from syntagm.papers.hu2020.models import ALL_GPT2, ALL_NGRAMS, CLASSES
+from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.chance import chance
@@ -156,10 +157,8 @@ def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
     for run in runs:
         if not run.task.conjoins:
             raise RunError(run.place, f"a run of the task {run.task.name}", "a run of the task predictions")
-    for number, run in enumerate(runs, 1):
-        ambiguous = sum(other.model == run.model for other in runs) > 1
-        model = f"{number}: {run.model}"
-        names[model] = model if ambiguous else run.model
+    for number, (name, run) in enumerate(named(runs), 1):
+        names[model := f"{number}: {run.model}"] = name
         tables.append(_items(run, model, "", 0))
     empty = pl.DataFrame(schema={"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64})
     study = _study(runs, tables, aside, empty, {}, names)

@@ -96,8 +96,8 @@ def _words(runs: Sequence[Run]) -> dict[str, Table | Figure]:
     if suites:
         options = {"by": TESTED, "measure": MEASURE}
         shown = [name for name in DRAWN if name in suites] or suites[: len(DRAWN)]
-        outputs["by_word"] = lexical.make_table(runs, suite=tuple(suites), **options)
-        outputs["by_word_and_frequency"] = lexical.draw_figure(runs, suite=tuple(shown), **options)
+        outputs["table_lexical"] = lexical.make_table(runs, suite=tuple(suites), **options)
+        outputs["lexical"] = lexical.draw_figure(runs, suite=tuple(shown), **options)
     for name in WORD_BY_WORD:
         by_content: dict[str, list[Run]] = {}
         for _, run in having(runs, name):
@@ -105,7 +105,7 @@ def _words(runs: Sequence[Run]) -> dict[str, Table | Figure]:
                 by_content.setdefault(run.suite(name).hash, []).append(run)
         for number, same in enumerate(by_content.values(), 1):
             suffix = f"_{number}" if len(by_content) > 1 else ""
-            outputs[f"surprisal_{name}{suffix}"] = words.draw_figure(same, name)
+            outputs[f"words_{name}{suffix}"] = words.draw_figure(same, name)
     return outputs
 
 

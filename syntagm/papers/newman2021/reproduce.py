@@ -67,7 +67,7 @@ def of_runs(runs: Sequence[Run]) -> dict[str, Table | Figure]:
         name: figure for name, measure in FIGURES.items() for figure in _at_cut_offs(named_runs, estimates, measure)
     }
     optional = {
-        "figure_frequency": _by_frequency(named_runs),
+        "frequency_bands": _by_frequency(named_runs),
         "confound": confound.confound(named_runs),
         "right_contexts": confound.right_contexts(named_runs),
     }

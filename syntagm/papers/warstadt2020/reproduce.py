@@ -150,7 +150,7 @@ def _accuracy(estimates: Sequence[Estimate], humans: Mapping[tuple[str, str], fl
     }
     shown.sort(key=lambda each: (each.group["over"] != "all", -rank[each.group["phenomenon"]]))
     figure = phenomena.draw(shown, humans, "Accuracy by category of paradigms", remark=remark)
-    return {"phenomenon_accuracy": figure}
+    return {"phenomena": figure}
 
 
 def _names(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
@@ -164,7 +164,7 @@ def _correlations(table: pl.DataFrame, notes: Sequence[str]) -> Outputs:
         return {}
     names = list(dict.fromkeys([*table["a"], *table["b"]]))
     figure = correlation.draw(table, names, "Do models find the same paradigms hard?")
-    return {"table_correlations": tables.correlation_table(table, notes), "model_correlation": figure}
+    return {"table_correlations": tables.correlation_table(table, notes), "correlation": figure}
 
 
 def _correlations_of_runs(
@@ -259,7 +259,7 @@ def _shallow(runs: Sequence[Run]) -> Outputs:
     curves = binned.curves(pairs, surface.SHOWN)
     return {
         "table_shallow": tables.shallow_table(table, PROPERTIES),
-        "length_effect": surface.draw(curves, "Which pairs are easy? Accuracy by length, surprisal and confidence"),
+        "surface": surface.draw(curves, "Which pairs are easy? Accuracy by length, surprisal and confidence"),
     }
 
 
@@ -273,7 +273,7 @@ def _methods(runs: Sequence[Run], known: Known) -> Outputs:
     return {
         "table_methods": tables.method_table(differences),
         "table_method_means": methods.means(models, "phenomenon"),
-        "method_comparison": methods.draw(differences, title),
+        "methods": methods.draw(differences, title),
     }
 
 

@@ -157,7 +157,7 @@ def compare(smaller: Fit, larger: Fit) -> LikelihoodRatio:
     same = len(smaller.coefficients) + df == len(larger.coefficients)
     remarks = [] if same else ["variances are tested at their bound 0, so p is too large"]
     if (groups := fewest_groups(larger.design)) < FEW_GROUPS:
-        remarks.append(f"only {groups} groups, so p may be too small: use few_groups.compare")
+        remarks.append(f"only {groups} groups, so p may be too small")
     chi2 = max(0.0, chi2)
     return LikelihoodRatio(chi2, df, float(chdtrc(df, chi2)), remark="; ".join(remarks))
 

@@ -66,7 +66,7 @@ def fit(
     if not found.groups or (fewest := fewest_groups(design)) >= FEW_GROUPS:
         return found
     # Of 12 groups, the test of a difference between them rejects in 9 of 100 cases (`benchmarks/coverage_models.py`).
-    few = f"only {fewest} groups, so p may be too small and intervals too narrow: use few_groups.compare"
+    few = f"only {fewest} groups, so p may be too small and intervals too narrow"
     return replace(found, messages=(*found.messages, few))
 
 

@@ -11,7 +11,7 @@ from syntagm.display import shown
 from syntagm.drawing import axes, dots, panels
 from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.series import COLOURS
-from syntagm.drawing.text import distinct, lines, only, spoken
+from syntagm.drawing.text import IN_FIGURE, distinct, lines, only, spoken
 from syntagm.runs.store import Run
 from syntagm.views.effects.numbers import Effect, Measure, Suite, all_effects, contrast, limits, several
 
@@ -65,7 +65,7 @@ def draw(
             for at, (suite, of_suite) in enumerate(by_suite.items())
         ]
         spec = panels.pile(plots, 8)
-    return Figure(finish(spec, title, [*below, *lines(limits(estimated))], offset=14), frame(estimated))
+    return Figure(finish(spec, title, [*below, *lines(limits(estimated, IN_FIGURE))], offset=14), frame(estimated))
 
 
 def _in_bits(effect_bits: float, low: float, high: float) -> str:
@@ -120,7 +120,7 @@ def panel(
     """
     apart = several(estimated)
     rows = []
-    for row in frame(estimated).iter_rows(named=True):
+    for of_row, row in zip(estimated, frame(estimated).iter_rows(named=True), strict=True):
         effect = f"{row['measure']}, {row['contrast']}" if apart else row["contrast"]
         name = row["suite"] if by_suite else effect
         numbers = {key: row[key] if isfinite(row[key]) else nan for key in ("effect_bits", "low", "high")}
@@ -131,6 +131,7 @@ def panel(
                     "name": "\n".join(textwrap.wrap(shown(name), 48, break_on_hyphens=False)),
                     "series": row["model"],
                     "note": _in_bits(**numbers),
+                    "method": of_row.estimate.method,
                 },
                 **dict(zip(("value", "low", "high"), numbers.values(), strict=True)),
                 "said": described + ("" if isnan(row["d"]) else f", d={row['d']:.2f}"),

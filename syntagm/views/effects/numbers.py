@@ -260,7 +260,7 @@ def _signed(terms: Sequence[tuple[str, int]]) -> str:
     return first + "".join(f" {'+' if sign > 0 else '−'} {condition}" for condition, sign in rest)
 
 
-def limits(estimated: Sequence[Effect]) -> tuple[str, ...]:
+def limits(estimated: Sequence[Effect], most: int = text.MOST) -> tuple[str, ...]:
     """Return what limits effects as sentences: the remarks on them, and what intervals for other items don't know."""
     names = [" ".join(filter(None, (effect.estimate.group.suite, contrast(effect.comparison)))) for effect in estimated]
     models = [effect.estimate.group.model for effect in estimated]
@@ -268,7 +268,7 @@ def limits(estimated: Sequence[Effect]) -> tuple[str, ...]:
         (f"{name} ({model})" if model else name, effect.estimate)
         for name, model, effect in zip(names, models, estimated, strict=True)
     ]
-    return (*text.limits(numbers), *shared_words.remark([effect.alike for effect in estimated]))
+    return (*text.limits(numbers, most), *shared_words.remark([effect.alike for effect in estimated]))
 
 
 def several(estimated: Sequence[Effect]) -> bool:

@@ -102,7 +102,7 @@ def _points(words: Words, model: str) -> list[dict[str, Any]]:
             text = f"{word}, {model}: {estimate.value:.3f}, n={estimate.n}, frequency {words.frequencies[word]:,.0f}"
             row = {
                 "model": model, "word": word, "frequency": words.frequencies[word], "value": estimate.value,
-                "low": estimate.low, "high": estimate.high,
+                "low": estimate.low, "high": estimate.high, "method": estimate.method,
             }  # fmt: skip
             rows.append(point(row, text, "model", "word", "frequency"))
     return rows

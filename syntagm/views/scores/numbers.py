@@ -116,11 +116,16 @@ def scores(run: Run, rule: str = "first", tag: str = "", names: Collection[str] 
     return score.scores(tally(run, rule), predictions(run, rule), run.kind(rule), rule, tag, labels)
 
 
+def called(name: str, estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return estimates of one model under the name that it has beside others (`runs.several.named`)."""
+    return [replace(estimate, group=replace(estimate.group, model=name)) for estimate in estimates]
+
+
 def of_models(runs: Sequence[Run], rule: str = "first", tag: str = "") -> Iterator[tuple[Run, Estimate]]:
     """Yield the scores of runs, each with its run; the names of the models in their groups are distinct."""
     for name, run in named(runs):
-        for estimate in scores(run, rule, tag):
-            yield run, replace(estimate, group=replace(estimate.group, model=name))
+        for estimate in called(name, scores(run, rule, tag)):
+            yield run, estimate
 
 
 @dataclass(frozen=True, slots=True)

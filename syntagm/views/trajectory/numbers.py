@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.drawing.text import remarks
+from syntagm.drawing.text import IN_FIGURE, MOST, remarks
 from syntagm.errors import UsageError
 from syntagm.result import Kind, unseen
 from syntagm.runs.several import tags
@@ -182,20 +182,21 @@ def intervals(curves: Sequence[Curve]) -> Iterator[str]:
 
 
 def limits(curves: Sequence[Curve]) -> tuple[str, ...]:
-    """Return what limits the scores of curves as sentences: remarks, and what intervals for other suites don't know."""
-    return (*_remarks(curves), *([unseen("suites")] if _over_random_suites(curves) else []))
+    """Return what limits the scores of a figure as sentences: remarks, and what intervals for other suites don't know."""
+    return (*_remarks(curves, IN_FIGURE), *([unseen("suites")] if _over_random_suites(curves) else []))
 
 
 def _over_random_suites(curves: Sequence[Curve]) -> bool:
     return bootstrap.current().suites == "random" and max(curve.suites for curve in curves) > 1
 
 
-def _remarks(curves: Sequence[Curve]) -> tuple[str, ...]:
-    return remarks(
+def _remarks(curves: Sequence[Curve], most: int = MOST) -> tuple[str, ...]:
+    named = (
         (f"{curve.group}, {curve.series} at {at:,.10g}", found)
         for curve in curves
         for at, found in zip(curve.at, curve.remarks, strict=False)
     )
+    return remarks(named, most)
 
 
 def band(curves: Sequence[Curve]) -> str:

@@ -1,0 +1,143 @@
+"""Figures that a reader can use: short remarks below the title, labels on their ticks, points without bars, and names."""
+
+import re
+from collections.abc import Sequence
+from math import nan
+from pathlib import Path
+
+import polars as pl
+import pytest
+from toy_runs import agreement, toy_run
+
+from syntagm.cli import main
+from syntagm.drawing import axes, contrasts, curves
+from syntagm.drawing.chart import Figure
+from syntagm.drawing.text import remarks, remarks_on
+from syntagm.result import Estimate, Group
+from syntagm.views import coverage, learning_curve, phenomena
+
+MODELS = ("ngram:a@0123abcd", "ngram:b@0123abcd", "lstm:c@0123abcd")
+FEW = {f"phenomenon_{at}": at % 8 + 2 for at in range(12)}
+
+
+def subtitle(figure: Figure) -> list[str]:
+    lines = figure.spec["title"]["subtitle"]
+    return [lines] if isinstance(lines, str) else list(lines)
+
+
+def estimates(remark: str = "") -> list[Estimate]:
+    """12 phenomena of 2 to 9 suites under three models; another remark on one of them."""
+    cells = [(name, model, suites) for name, suites in FEW.items() for model in MODELS]
+    own = {("phenomenon_3", MODELS[2]): (remark,)} if remark else {}
+    return [
+        Estimate(Group(model, labels=(("over", "phenomenon"), ("phenomenon", name))), 0.5, 0.4, 0.6, 20, "Wilson",
+                 remarks=(f"only {suites} suites", *own.get((name, model), ())))
+        for name, model, suites in cells
+    ]  # fmt: skip
+
+
+def ends(figure: Figure) -> set[str]:
+    """How the labels of ticks are anchored: those of a horizontal axis on their ticks."""
+    return set(re.findall(r'text-anchor="(\w+)" transform="translate\([\d.-]+,16\)" font-size="12px"', figure.svg()))
+
+
+def test_remarks_on_many_groups_are_one_sentence() -> None:
+    listed = "phenomenon_0, phenomenon_1, phenomenon_2, phenomenon_3 and 8 more"
+    assert remarks_on(estimates()) == (f"{listed}: only 2 to 9 suites.",)
+    own = "phenomenon_3 (c): without x: 0.5."
+    assert remarks_on(estimates("without x: 0.5")) == (f"{listed}: only 2 to 9 suites.", own)
+    drawn = phenomena.draw(estimates(), FEW, title="Accuracy")
+    assert len(subtitle(drawn)) <= 3
+    assert not any("@" in line for line in subtitle(drawn))
+    # Of one mean, the models are named.
+    means = [
+        Estimate(Group(model), 0.5, 0.4, 0.6, 9, "Wilson", remarks=("r",) * (model != MODELS[0])) for model in MODELS
+    ]
+    assert remarks_on(means) == ("b, c: r.",)
+    # Tables name more remarks than figures.
+    each = [(f"suite_{at}", [f"without item {at}"]) for at in range(9)]
+    assert (len(remarks(each)), len(remarks(each, 3))) == (9, 4)
+
+
+def test_labels_of_axes_stand_on_their_ticks() -> None:
+    estimate = Estimate(Group("m", labels=(("contrast", "a"),)), 0.2, -0.4, 0.8, 9, "Newcombe")
+    assert ends(contrasts.draw([estimate], "t", "difference", [])) == {"middle"}
+    assert ends(phenomena.draw(estimates(), FEW, title="Accuracy")) == {"middle"}
+
+
+def test_points_without_bars_are_explained() -> None:
+    def drawn(*methods: str) -> list[str]:
+        found = [
+            Estimate(
+                Group("m", labels=(("contrast", str(at)),)), 0.2, *([nan, nan] if method else [0.1, 0.3]), 9, method
+            )
+            for at, method in enumerate(methods)
+        ]
+        return [line for line in subtitle(contrasts.draw(found, "t", "difference", [])) if line.startswith("point")]
+
+    assert drawn("", "") == []
+    assert drawn("", "mean of 2 suites; no interval: no spread; random: items") == [
+        "point without bar or band: no interval (no spread)"
+    ]
+    assert drawn("", "other") == ["point without bar or band: no interval"]
+    assert drawn("other", "other", "other") == []  # a figure without intervals has nothing to explain
+
+
+def over(places: Sequence[str], models: Sequence[str]) -> Figure:
+    rows = pl.DataFrame([(model, place, 0.5, nan, nan, 1) for model in models for place in places],
+                        schema=["model", "x", "value", "low", "high", "n"], orient="row")  # fmt: skip
+    return curves.draw([curves.Panel(rows, "verb", "suite")], axes.proportion("accuracy"), "Accuracy", [], rows)
+
+
+def test_many_places_have_room_for_their_labels_and_models() -> None:
+    verbs = [f"verb{at}" for at in range(28)]
+    figure = over(verbs, ["a", "b"])
+    [panel] = figure.spec["concat"]
+    assert panel["width"] >= 15 * len(verbs)
+    assert all("xOffset" in each["encoding"] for each in panel["layer"])
+    assert subtitle(figure) == ["point without bar or band: no interval (n = 1)"]
+    assert over(verbs[:3], ["a"]).spec["concat"][0]["width"] == curves.WIDTH
+
+
+def test_no_band_over_two_models() -> None:
+    one = [("all", "lstm", f"m{at}", words, 0.5, nan, nan, 9, "") for words in (10, 20) for at in range(3)]
+    table = pl.DataFrame(one, schema=learning_curve.SCHEMA, orient="row")
+
+    def drawn(models: int, method: str = "t(2)") -> tuple[bool, str]:
+        means = [("all", "lstm", f"mean of {models}", words, 0.5, 0.0, 1.0, 9, method) for words in (10, 20)]
+        figure = learning_curve.draw(table, title="t", means=pl.DataFrame(means, schema=table.schema, orient="row"))
+        marks = [each["mark"]["type"] for each in figure.spec["concat"][0]["layer"]]
+        assert figure.table.filter(model=f"mean of {models}")["high"].to_list() == [1.0, 1.0]  # the numbers stay
+        return "area" in marks, subtitle(figure)[1]
+
+    assert drawn(3) == (
+        True,
+        "ring, band: mean over models of one size and its 95% interval, for other suites and models",
+    )
+    assert subtitle(learning_curve.draw(table, title="t")) == [
+        "dot: a model; line: least squares, with its gain for each doubling of the text"
+    ]
+    few = "ring, band: mean over models of one size and its 95% interval, if there are more than two, for other suites and models"
+    assert drawn(2) == (False, few)
+    assert drawn(4, "t(1); random: samples of the corpus; only 2 samples of the corpus") == (False, few)
+
+
+@pytest.mark.parametrize("view", ["circuits", "classes", "modifiers"])
+def test_models_have_the_names_that_they_were_given(view: str, tmp_path: Path) -> None:
+    run, suites = str(tmp_path / "run"), ["hu2020/mvrr", "hu2020/mvrr_mod"]
+    assert (
+        main(["run", "random", "--name", "Chance", "--suite", *suites, "-n", "3", "-o", run, "--no-report", "-q"]) == 0
+    )
+    assert main(["figure", view, run, "-o", str(tmp_path / view), "--format", "svg"]) == 0
+    drawing = (tmp_path / f"{view}.svg").read_text()
+    assert ">Chance<" in drawing
+    assert "random:" not in drawing
+    assert "Chance" in (tmp_path / f"{view}.csv").read_text()
+
+
+def test_unknown_words_of_many_models_are_one_sentence(tmp_path: Path) -> None:
+    runs = [toy_run(tmp_path / name, agreement(), model="toy") for name in "abc"]
+    assert len(list(coverage.unknown(runs))) == 3
+    said = coverage.describe(runs)
+    assert said.startswith("3 of 3 models: ")
+    assert said.count("%") == 1  # the same share
