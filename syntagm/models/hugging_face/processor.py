@@ -89,7 +89,8 @@ def product(inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | Non
     if torch.is_grad_enabled():
         return torch.nn.functional.linear(inputs.to_mkldnn(), weight, bias).to_dense()
     # The same product without copies of its inputs and outputs. It has no gradients.
-    return torch.ops.mkldnn._linear_pointwise(inputs, weight, bias, "none", [], "")
+    result: torch.Tensor = torch.ops.mkldnn._linear_pointwise(inputs, weight, bias, "none", [], "")
+    return result
 
 
 class Gelu(torch.nn.Module):
