@@ -31,6 +31,8 @@ from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, score
 
 # Seconds between lines of progress, and from the first answer to the first line, which has an estimate of the time.
 _INTERVAL, _FIRST = 10.0, 2.0
+# The fewest further answers, and seconds of processor time, that tell how long the rest takes; and the fewest seconds to say.
+_MEASURED, _SECONDS, _LONG = 2, 2.0, 60.0
 # Seconds between two pictures of the bar.
 _DRAWN = 0.05
 # The width that the words beside the bar may need.
@@ -43,6 +45,8 @@ CAPTION = (
 
 class Screen(Progress):
     """Progress callbacks that show a bar on a terminal; elsewhere a line two seconds after the first answer, then every ten.
+
+    What takes more than a CPU-minute is announced after a few answers, on which the duration is measured.
 
     Ctrl-C stops the run after the current batch; pressing it twice stops the run at once.
 
@@ -74,6 +78,8 @@ class Screen(Progress):
         self._total = self._done = 0
         # The questions answered by this command, and the time and the number of the first ones.
         self._answered, self._first = 0, (0.0, 0)
+        # The processor time at the first answer; None before it, and after the duration was announced.
+        self._processor: float | None = None
         self._created = self._start_time = self._printed_at = time.monotonic()
         self._drawn_at = 0.0
 
@@ -112,9 +118,11 @@ class Screen(Progress):
         """Advance the bar; raise `Interrupted` if Ctrl-C was pressed."""
         now = time.monotonic()
         if questions and not self._answered:
-            self._first, self._printed_at = (now, questions), now
+            self._first, self._printed_at, self._processor = (now, questions), now, time.process_time()
         self._done += questions
         self._answered += questions
+        if self._processor is not None:
+            self._announce(time.process_time() - self._processor)
         # A fast model answers thousands of questions between two pictures of the bar.
         if now - self._drawn_at > _DRAWN or self._done >= self._total:
             self._drawn_at = now
@@ -131,6 +139,23 @@ class Screen(Progress):
             self._say(f"{self._done:,} of {self._total:,} {self._unit}s, {self._speed(now)}")
         if self._stopping:
             raise Interrupted
+
+    def _announce(self, seconds: float) -> None:
+        """Print how much processor time this process needs for the rest, once enough is answered.
+
+        Unlike the time left, it doesn't depend on what else the machine does.
+
+        Arguments:
+            seconds: the processor time since the very first answer, which took longer than its share.
+        """
+        measured, left = self._answered - self._first[1], self._total - self._done
+        if measured < _MEASURED or seconds < _SECONDS:
+            return
+        self._processor = None
+        if (needed := seconds / measured * left) > _LONG:
+            minutes = f"{needed / 60:,.{0 if needed > 600 else 1}f} CPU-minutes"
+            each = f"{seconds / measured:.2g} CPU-seconds each, measured on {measured:,}"
+            self._say(f"about {minutes} for the other {left:,} {self._unit}s ({each})")
 
     def _speed(self, now: float) -> str:
         """Return the speed, and the time left for this model and, if others follow, for all."""
@@ -202,6 +227,10 @@ class WorkersScreen(Screen):
             self._done += done
             self._estimate()
         self._say(f"{self._label}: {counted(suites, noun)}, {self._size(total, done)}")
+
+    def _announce(self, seconds: float) -> None:
+        """Print nothing: other processes compute."""
+        self._processor = None
 
     def failed(self, left: int | None) -> None:
         """Take what a model leaves unanswered from the total."""

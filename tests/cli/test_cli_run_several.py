@@ -266,6 +266,37 @@ def test_an_estimate_of_the_time_is_without_the_first_batch(
     assert capsys.readouterr().err.splitlines()[1:] == ["170 of 1,000 sentences, 20 per second, 42 s left"]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "total", "announced"),
+    [
+        (2.5, 360, ["about 15 CPU-minutes for the other 357 contexts (2.5 CPU-seconds each, measured on 2)"]),
+        (2.5, 40, ["about 1.5 CPU-minutes for the other 37 contexts (2.5 CPU-seconds each, measured on 2)"]),
+        (0.5, 360, ["about 3.0 CPU-minutes for the other 355 contexts (0.5 CPU-seconds each, measured on 4)"]),
+        (0.5, 60, []),
+    ],
+)
+def test_what_takes_long_is_announced_in_processor_time(
+    seconds: float,
+    total: int,
+    announced: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    used = [0.0]
+    monkeypatch.setattr("time.process_time", lambda: used[0])
+    workers = _screen.WorkersScreen(1, "context", quiet=False)
+    for screen in (_screen.Screen("context"), workers):
+        with screen:
+            screen.planned(total, 0, 2)
+            # The first answer takes longer: its words are tokenised.
+            for further in (9.0, *[seconds] * 6):
+                used[0] += further
+                screen.answered("mvrr", 1)
+        # Workers are other processes.
+        lines = [line for line in capsys.readouterr().err.splitlines() if "CPU" in line]
+        assert lines == ([] if screen is workers else announced)
+
+
 def test_the_total_of_several_models_is_without_those_that_failed(capsys: pytest.CaptureFixture[str]) -> None:
     with _screen.WorkersScreen(4, "sentence", quiet=False) as screen:
         screen.planned(100, 0, 1)

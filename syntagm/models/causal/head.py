@@ -1,8 +1,8 @@
 """The head of a causal model: from the body's output to logits and surprisals, a few rows at a time.
 
-On a CPU, logits are written into one buffer that is reused, because allocating memory is slow, and the log-sum-exp is
-computed in blocks that fit into the processor's cache. The log-sum-exp is computed in float32 or wider, regardless of
-the dtype of the head.
+On a CPU, logits are written into one buffer that is reused, because allocating memory is slow (oneDNN allocates what it
+returns), and the log-sum-exp is computed in blocks that fit into the processor's cache. It is computed in float32 or
+wider, regardless of the dtype of the head.
 """
 
 import math
@@ -14,7 +14,6 @@ import torch
 from numpy.typing import NDArray
 
 from syntagm.models.device import send
-from syntagm.models.hugging_face import processor
 from syntagm.models.hugging_face.quantised import plain
 from syntagm.models.hugging_face.tokens import Borders
 from syntagm.models.reduction import reduce
@@ -46,7 +45,7 @@ class Head:
         self._block = max(1, _BLOCK // self.vocabulary) if self.device.type == "cpu" else self.rows
         self._plain = (
             self.device.type == "cpu"
-            and type(layer) in (torch.nn.Linear, processor.Linear)
+            and type(layer) is torch.nn.Linear
             and layer.weight.dtype == dtype
             and plain(layer.weight)
         )
@@ -65,8 +64,6 @@ class Head:
         if self._buffer is None:
             self._buffer = torch.empty(self.rows, self.vocabulary, dtype=hidden.dtype, device=self.device)
         out = self._buffer[: len(hidden)]
-        if isinstance(self.layer, processor.Linear):
-            return processor.product(hidden, self.layer.weight, self.layer.bias, out)
         if self.layer.bias is None:
             return torch.mm(hidden, self.layer.weight.t(), out=out)
         return torch.addmm(self.layer.bias, hidden, self.layer.weight.t(), out=out)

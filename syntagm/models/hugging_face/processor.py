@@ -15,8 +15,8 @@ import transformers
 from syntagm.io import regular
 from syntagm.models.hugging_face.quantised import plain
 
-# Outputs of a product, and numbers of GELU, that are computed at a time, so that they fit into the processor's cache.
-_COLUMNS, _BLOCK = 8_192, 1 << 17
+# Numbers of GELU that are computed at a time, so that they fit into the processor's cache.
+_BLOCK = 1 << 17
 # GELU(x) = x * sigmoid(x * (_LINEAR + _CUBIC * x^2)) is the usual formula with tanh, but for rounding.
 _LINEAR = 2 * math.sqrt(2 / math.pi)
 _CUBIC = 0.044715 * _LINEAR
@@ -78,27 +78,19 @@ class Conv1D(transformers.pytorch_utils.Conv1D):
 _FASTER: dict[type, type] = {torch.nn.Linear: Linear, transformers.pytorch_utils.Conv1D: Conv1D}
 
 
-def product(
-    inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, out: torch.Tensor | None = None
-) -> torch.Tensor:
+def product(inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
     """Compute a linear layer by oneDNN.
 
     Arguments:
         inputs: shape (..., inputs of the layer), float32.
         weight: shape (outputs, inputs of the layer).
         bias: shape (outputs,).
-        out: where to put the result, shape (..., outputs); a new tensor by default.
     """
-    outputs = len(weight)
-    copied = inputs.to_mkldnn()
-    if out is None and outputs <= _COLUMNS:
-        return torch.nn.functional.linear(copied, weight, bias).to_dense()
-    out = inputs.new_empty(*inputs.shape[:-1], outputs) if out is None else out
-    for first in range(0, outputs, _COLUMNS):
-        part = slice(first, first + _COLUMNS)
-        linear = torch.nn.functional.linear(copied, weight[part], None if bias is None else bias[part])
-        out[..., part] = linear.to_dense()
-    return out
+    if torch.is_grad_enabled():
+        return torch.nn.functional.linear(inputs.to_mkldnn(), weight, bias).to_dense()
+    # The same product without copies of its inputs and outputs. It has no gradients.
+    result: torch.Tensor = torch.ops.mkldnn._linear_pointwise(inputs, weight, bias, "none", [], "")
+    return result
 
 
 class Gelu(torch.nn.Module):
