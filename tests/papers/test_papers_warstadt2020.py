@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import altair
+import numpy as np
 import polars as pl
 import pytest
 from toy_runs import toy_run, training_record
@@ -23,9 +24,10 @@ from syntagm.papers.warstadt2020 import reproduce as warstadt2020
 from syntagm.papers.warstadt2020 import tables
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, paradigms, published
 from syntagm.papers.warstadt2020.raw import people
-from syntagm.result import Estimate, Group
+from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.store import Run
 from syntagm.stats.paired import Comparison
+from syntagm.stats.score import Sample
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.views import correlation, learning_curve, methods, phenomena, surface
 
@@ -183,13 +185,15 @@ def test_figures_are_valid_and_drawn(made: dict[str, Table | Figure]) -> None:
 
 def test_small_slopes_are_shown_with_four_decimals() -> None:
     row = ("lstm", "island_effects", -0.00123, 0.0005, -0.0025, 0.0004, 0.5, 8, 4)
-    table = tables.slope_table(pl.DataFrame([row], schema=learning_curve.SLOPES, orient="row"), {}, {})
+    known = published()
+    samples = {("lstm", suite): Sample(suite, Kind.VERDICT, np.ones(2), 0, 0) for suite in known}
+    table = tables.slope_table(pl.DataFrame([row], schema=learning_curve.SLOPES, orient="row"), samples, known)
     # The last two are those of the paper.
     assert (
-        "| island_effects | lstm | -0.0012 | 0.0005 | -0.0025 | 0.0004 | 8 | 4 |  | 0.0036 | 0.0039 |"
+        "| island_effects | lstm | -0.0012 | 0.0005 | -0.0025 | 0.0004 | 8 | 4 | never | 0.0036 | 0.0039 |"
         in table.markdown()
     )
-    assert r"island\_effects & lstm & $-$0.0012 & [$-$0.0025, 0.0004] & 4 &  & 0.0036 & 0.0039 \\" in table.latex()
+    assert r"island\_effects & lstm & $-$0.0012 & [$-$0.0025, 0.0004] & 4 & never & 0.0036 & 0.0039 \\" in table.latex()
 
 
 @pytest.mark.slow
