@@ -115,11 +115,11 @@ def test_numbers_that_pool_two_suites_are_not_beside_one_of_them(tmp_path: Path)
 
 def test_words_of_other_items_have_figures_of_their_own(run: Run, tmp_path: Path) -> None:
     def drawn(*others: Run) -> list[str]:
-        return [name for name in marvin2018.of_runs([run, *others]) if name.startswith("surprisal_obj_rel_across_anim")]
+        return [name for name in marvin2018.of_runs([run, *others]) if name.startswith("words_obj_rel_across_anim")]
 
     other = toy_run(tmp_path, pairs("obj_rel_across_anim", ("bird", "sing", "plur")))
-    assert drawn(run) == ["surprisal_obj_rel_across_anim"]
-    assert drawn(other) == ["surprisal_obj_rel_across_anim_1", "surprisal_obj_rel_across_anim_2"]
+    assert drawn(run) == ["words_obj_rel_across_anim"]
+    assert drawn(other) == ["words_obj_rel_across_anim_1", "words_obj_rel_across_anim_2"]
 
 
 def test_table_2_names_the_main_subject_first_in_both_suites(run: Run) -> None:

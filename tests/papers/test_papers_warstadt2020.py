@@ -109,7 +109,7 @@ def test_suites_of_ones_own_go_by_their_tags(run: Run, made: dict[str, Table | F
 def test_what_stands_beside_a_model_is_of_its_own_paradigms(run: Run, tmp_path: Path) -> None:
     small = toy_run(tmp_path / "small", agreement(PLAIN, "dog"))
     made = warstadt2020.of_runs([run, small])
-    figure = made["phenomenon_accuracy"]
+    figure = made["phenomena"]
     assert isinstance(figure, Figure)
     verbs = figure.table.filter(phenomenon="subject_verb_agreement")
     # People agree by .95 on the one paradigm, and by .81 on the other.

@@ -30,7 +30,7 @@ def estimates(remark: str = "") -> list[Estimate]:
     cells = [(name, model, suites) for name, suites in FEW.items() for model in MODELS]
     own = {("phenomenon_3", MODELS[2]): (remark,)} if remark else {}
     return [
-        Estimate(Group(model, labels=(("over", "phenomenon"), ("phenomenon", name))), 0.5, 0.4, 0.6, 20, "Wilson",
+        Estimate(Group(model, labels=(("over", "phenomenon"), ("phenomenon", name)), counts=(("paradigms", suites),)), 0.5, 0.4, 0.6, 20, "Wilson",
                  remarks=(f"only {suites} suites", *own.get((name, model), ())))
         for name, model, suites in cells
     ]  # fmt: skip
@@ -46,7 +46,7 @@ def test_remarks_on_many_groups_are_one_sentence() -> None:
     assert remarks_on(estimates()) == (f"{listed}: only 2 to 9 suites.",)
     own = "phenomenon_3 (c): without x: 0.5."
     assert remarks_on(estimates("without x: 0.5")) == (f"{listed}: only 2 to 9 suites.", own)
-    drawn = phenomena.draw(estimates(), FEW, title="Accuracy")
+    drawn = phenomena.draw(estimates(), title="Accuracy")
     assert len(subtitle(drawn)) <= 3
     assert not any("@" in line for line in subtitle(drawn))
     # Of one mean, the models are named.
@@ -62,7 +62,7 @@ def test_remarks_on_many_groups_are_one_sentence() -> None:
 def test_labels_of_axes_stand_on_their_ticks() -> None:
     estimate = Estimate(Group("m", labels=(("contrast", "a"),)), 0.2, -0.4, 0.8, 9, "Newcombe")
     assert ends(contrasts.draw([estimate], "t", "difference", [])) == {"middle"}
-    assert ends(phenomena.draw(estimates(), FEW, title="Accuracy")) == {"middle"}
+    assert ends(phenomena.draw(estimates(), title="Accuracy")) == {"middle"}
 
 
 def test_points_without_bars_are_explained() -> None:

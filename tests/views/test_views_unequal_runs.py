@@ -240,10 +240,8 @@ def test_the_figures_of_hu2020_are_of_the_suites_of_each_model(large: Run, small
     made = study.of_runs([large, small, harder])
     assert made.counted == "1 to 3 suites, each model's own"
     figure = figures.figure1(made)
-    found = {row["model"][0]: row for row in figure.table.iter_rows(named=True)}
-    assert [(found[name]["n"], round(found[name]["chance"], 9)) for name in "123"] == [
-        (3, 0.5), (1, 0.5), (1, round(1 / 3, 9)),
-    ]  # fmt: skip
+    numbers = [(row["n"], round(row["chance"], 9)) for row in figure.table.iter_rows(named=True)]
+    assert sorted(numbers) == [(1, round(1 / 3, 9)), (1, 0.5), (3, 0.5)]
     assert "mean of 1 to 3 suites, each model's own" in subtitle(figure)
     [b] = [row for row in rows(tables.suites(made)) if row["suite"] == "b"]
     assert b["items"] == "2 to 3"
