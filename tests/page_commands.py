@@ -55,7 +55,7 @@ _TINY = f"{_TEXTS} --width 8 --heads 2 --layers 1 --window 32"
 _CAUSAL = f"syntagm train gpt2 {_TINY} --vocabulary 3000 -o NAME"
 _MASKED = f"syntagm train masked {_TINY} --vocabulary 4000 -o NAME"
 _RUN = "syntagm run MODEL --suite ABOUT -n 20 --no-report -o NAME"
-_FILL = "syntagm fill MODEL --suite marvin2018/simple_agrmt marvin2018/prep_anim -n 4 --words verbs --no-report -o NAME"
+_FILL = "syntagm fill MODEL --suite marvin2018/simple_agrmt marvin2018/prep_anim -n 3 --words verbs --no-report -o NAME"
 # What commands name, and the lines that make it. With a section's collection before a name: there only.
 INPUTS: Mapping[str, str] = {
     "data": f"ln -s {pages.DATA} data",
@@ -92,14 +92,21 @@ INPUTS: Mapping[str, str] = {
     "newman2021 runs/cut": _FILL.replace("MODEL", "gpt2") + " --top published --bottom published",
     "newman2021 runs/top": _FILL.replace("MODEL", "gpt2") + " --most-probable 10",
 }
-# What is appended to the commands in which a pattern is found, the first that is.
+_STUDY = "--sizes xs=4000,sm=8000 --seeds 1 -n 2"
+# What is appended to the commands in which a pattern is found, the first that is. It makes them smaller, or fit a CPU.
 SMALLER: Mapping[str, str] = {
     r"--plan": "--sizes xs=4000,sm=8000",
-    r"--corpus.*reproduce|reproduce.*--corpus": "--sizes xs=4000,sm=8000 --seeds 1 --samples 1 -n 2 --bootstrap 0 --device cpu",
+    r"--scale paper": "--sizes xs=20000,sm=40000 --seeds 1 -n 2 --bootstrap 0 --device cpu --families ngram,lstm "
+    "--set lstm.epochs=1",
+    r"--families lstm .*xs": "--sizes xs=4000 -n 2 --bootstrap 0 --set lstm.epochs=2",
+    r"reproduce marvin2018 --corpus": _STUDY,
+    r"reproduce warstadt2020 --corpus": f"{_STUDY} --samples 1 --set {{lstm,gpt2}}.epochs=2",
+    r"--corpus.*reproduce|reproduce.*--corpus": f"{_STUDY} --bootstrap 0 --set {{lstm,gpt2}}.epochs=2",
     r"from-raw \S*(hu2020|raw)\b": "--bootstrap 0",
+    r"reproduce newman2021 --model": "--suite marvin2018/simple_agrmt marvin2018/prep_anim -n 3",
     r"reproduce \w+ --model": "-n 3",
-    r"syntagm run": "--limit 3",
-    r"syntagm fill": "-n 4",
+    r"syntagm (run|fill) .*(jsonl|pickle)": "--limit 3",
+    r"syntagm (run|fill)": "-n 3",
 }
 EXPECTED: Mapping[str, int] = {}
 Key = tuple[str, str, str]
@@ -260,8 +267,9 @@ class Workshop:
         seconds, errors = pages.seconds() - before, done.stderr or done.stdout
         # Names without endings, as a table has several formats; of folders within what is written, their names only.
         depth = max((target.count("/") + 2 for target in command.targets), default=1)
-        wrote = {path.relative_to(folder).parts[:depth] for path in folder.rglob("*") if path not in present}
-        names = {re.sub(r"(?<=\w)\.\w[\w.]*$", "", "/".join(parts)) for parts in wrote} - {"cache"}
+        new = [path for path in folder.rglob("*") if path not in present and not path.name.startswith("cache.sqlite")]
+        wrote = {path.relative_to(folder).parts[:depth] for path in new}
+        names = {re.sub(r"(?<=\w)\.\w[\w.]*$", "", "/".join(parts)) for parts in wrote}
         first, *_ = [*done.stdout.splitlines(), ""]
         failed = done.returncode != command.expected or "Traceback" in done.stderr + done.stdout
         return {
@@ -312,7 +320,7 @@ def main() -> int:
     on_pages, record, entries = commands(), " ".join(pages.record("tests.page_commands").split()), recorded()
     with tempfile.TemporaryDirectory(prefix="page_commands-") as folder:
         workshop = Workshop(Path(folder), on_pages)
-        kept = {each.key for command in on_pages for each in workshop.closure(command)}
+        makers = {each.key for command in on_pages for each in workshop.closure(command)}
         for command in on_pages:
             old = entries.get(command.key, {})
             current = "code" in old and "wrong" not in old and old["appended"] == command.appended
@@ -325,7 +333,9 @@ def main() -> int:
             entry = workshop.entry(command)
             print("   ", entry.get("wrong") or entry.get("skipped") or f"{entry['seconds']} CPU-seconds", flush=True)
             entries |= {each.key: entry | {"record": record} for each, entry in workshop.entries.items()}
-            write({place: entry for place, entry in entries.items() if place in kept})
+            # In the order of the pages, without what is on none any more; inputs last.
+            places = dict.fromkeys([*(each.key for each in on_pages), *sorted(makers)])
+            write({place: entries[place] for place in places if place in entries})
     return int(any("wrong" in entry for entry in entries.values()))
 
 
