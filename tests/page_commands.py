@@ -219,11 +219,12 @@ class Workshop:
                 section = command.about if about or "ABOUT" in INPUTS[key] else ""
                 code = INPUTS[key].replace("NAME", name).replace("ABOUT", command.about)
                 makers[name] = Command("input", section, code.replace("SEED", str(len(name))))
-        published = {name for name, maker in makers.items() if " data/" in maker.code}
+        # Published data stay what they are, and figures are named like their views.
+        firm = {name for name, maker in makers.items() if " data/" in maker.code}.union(registry.names("views"))
         above = self.on_pages[: self.on_pages.index(command)] if command in self.on_pages else []
         for other in above:
             if (other.page, other.section, other.run) == (command.page, command.section, False):
-                makers |= dict.fromkeys(set(other.targets) - published, other)
+                makers |= dict.fromkeys(set(other.targets) - firm, other)
         return {
             name: maker
             for name, maker in makers.items()
