@@ -105,6 +105,8 @@ SMALLER: Mapping[str, str] = {
     r"from-raw \S*(hu2020|raw)\b": "--bootstrap 0",
     r"reproduce newman2021 --model": "--suite marvin2018/simple_agrmt marvin2018/prep_anim -n 3",
     r"reproduce \w+ --model": "-n 3",
+    r"syntagm train (lstm|onlstm|multitask|rnng)": "--epochs 1 --embedding 8 --hidden 8",
+    r"syntagm train (gpt2|masked)": "--epochs 1 --width 8 --heads 2 --layers 1",
     r"syntagm (run|fill) .*(jsonl|pickle)": "--limit 3",
     r"syntagm (run|fill)": "-n 3",
 }
