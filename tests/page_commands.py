@@ -32,7 +32,8 @@ from tools import blocks, pages
 RECORD = Path(__file__).parent / "data" / "page_commands.json"
 # Which collection a section is about, by the first letters of its heading in `statements.md`, or of the page.
 _ABOUT = {"mar": "marvin2018", "war": "warstadt2020", "new": "newman2021"}
-_EXCERPT = pages.ROOT / "syntagm" / "materials" / "corpora" / "excerpt.txt"
+# `tools.pages.shell` puts the root of the repository there.
+_EXCERPT = "$PYTHONPATH/syntagm/materials/corpora/excerpt.txt"
 # Sentences of a novel, and twice all words of the suites, so that models know them.
 _SENTENCES = f"""(head -n 4000 {_EXCERPT}; python -c '
 import syntagm as sg
@@ -58,7 +59,7 @@ _RUN = "syntagm run MODEL --suite ABOUT -n 20 --no-report -o NAME"
 _FILL = "syntagm fill MODEL --suite marvin2018/simple_agrmt marvin2018/prep_anim -n 3 --words verbs --no-report -o NAME"
 # What commands name, and the lines that make it. With a section's collection before a name: there only.
 INPUTS: Mapping[str, str] = {
-    "data": f"ln -s {pages.DATA} data",
+    "data": "ln -s $PYTHONPATH/../shared/data data",
     "train.txt": _SENTENCES,
     "valid.txt": f"tail -n 200 {_EXCERPT} > NAME",
     "test.txt": f"tail -n 400 {_EXCERPT} | head -n 200 > NAME",
@@ -277,7 +278,7 @@ class Workshop:
         failed = done.returncode != command.expected or "Traceback" in done.stderr + done.stdout
         return {
             "appended": command.appended, "code": done.returncode, "seconds": round(seconds, 1), "wrote": sorted(names),
-            "lines": len(done.stdout.splitlines()), "first": first[:100],
+            "lines": len(done.stdout.splitlines()), "first": first.replace(f"{pages.ROOT}/", "")[:100],
         } | ({"wrong": f"exit code {done.returncode}: {errors[-1500:]}"} if failed else {})  # fmt: skip
 
 
@@ -302,12 +303,18 @@ def write(entries: Mapping[Key, Mapping[str, Any]]) -> None:
 
 
 def chosen(budget: float) -> list[Command]:
-    """Choose commands that take so many CPU-seconds with their inputs, by the record: each version tries others."""
-    seconds = {place: entry.get("seconds", budget) for place, entry in recorded().items()}
+    """Choose commands that take so many CPU-seconds with their inputs, by the record; each version tries others."""
+    seconds = {place: entry["seconds"] for place, entry in recorded().items() if "seconds" in entry}
     workshop, taken, used = Workshop(Path(), commands()), list[Command](), set[Command]()
+    known = {Command(*place) for place in seconds}
+
+    def cost(chosen: set[Command]) -> float:
+        return sum(seconds[each.key] for each in chosen)
+
     for command in sorted(commands(), key=lambda each: hashlib.sha256(f"{__version__} {each}".encode()).digest()):
         both = used | workshop.closure(command)
-        if sum(seconds.get(each.key, budget) for each in both) <= budget:
+        # Neither those of which nothing is known, nor one that takes a third of the time.
+        if both <= known and cost(both - used) <= budget / 3 and cost(both) <= budget:
             taken.append(command)
             used = both
     return taken
