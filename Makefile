@@ -29,6 +29,7 @@ test-night: $(READY)
 	-$(BIN)/pip install --quiet --constraint constraints.txt -e '.[fuzz]'
 	$(BIN)/python -m tests.fuzzing
 	$(BIN)/python -m tests.laboratory
+	$(BIN)/python -m tests.page_commands
 
 # The fast lane with the lowest versions that pyproject.toml admits, in an environment of their own. By hand, after a bound
 # is changed.

@@ -35,6 +35,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from syntagm.papers.experiment import hyperparameters
 from tools import blocks
@@ -45,7 +46,7 @@ PAGES = ROOT / "docs" / "guide" / "papers"
 WORK = ROOT / ".pages"
 DATA = ROOT.parent / "shared" / "data"
 SECONDS = "seconds"
-_RUN = re.compile(
+RUN = re.compile(
     r"^<!-- run (?P<name>\w+): (?P<takes>[^\n]+) -->\n\n(?P<code>(?: {4}[^\n]*\n|\n(?= {4}))+)", re.MULTILINE
 )
 CITED = re.compile(r"^<!-- cited: (?P<source>[^>\n]+) -->\n.*?^<!-- /cited -->$", re.DOTALL | re.MULTILINE)
@@ -78,20 +79,21 @@ class Run:
         link = folder / "data"
         if not link.is_symlink():
             link.symlink_to(DATA)
-        script = (
-            f'python() {{ "{sys.executable}" "$@"; }}\nsyntagm() {{ python -m syntagm "$@"; }}\nset -euo pipefail\n'
-        )
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "SYNTAGM_CACHE": str(folder.resolve() / "cache.sqlite")}
-        subprocess.run(
-            ["bash", "-c", script + self.code], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL
-        )
+        shell(self.code, folder, check=True, stdout=subprocess.DEVNULL)
+
+
+def shell(code: str, folder: Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run commands in a folder with this version of Syntagm, and with a cache of its own; options of `subprocess.run`."""
+    script = f'python() {{ "{sys.executable}" "$@"; }}\nsyntagm() {{ python -m syntagm "$@"; }}\nset -euo pipefail\n'
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SYNTAGM_CACHE": str(folder.resolve() / "cache.sqlite")}
+    return subprocess.run(["bash", "-c", script + code], cwd=folder, env=environment, text=True, **options)
 
 
 def runs(text: str) -> list[Run]:
     """Return the runs of a page."""
     return [
         Run(place["name"], place["takes"], re.sub(r"^ {4}", "", place["code"], flags=re.MULTILINE), place.end())
-        for place in _RUN.finditer(text)
+        for place in RUN.finditer(text)
     ]
 
 
@@ -209,15 +211,15 @@ def content(block: Block, folder: Path) -> str:
     return shown(file.read_text(encoding="utf-8"), block.how)
 
 
-def record() -> str:
-    """Say with what and where a run was carried out just now."""
+def record(program: str = "tools.pages") -> str:
+    """Say with what and where a program computed something just now."""
     commit, changed = (
         subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
         for command in (["rev-parse", "--short=8", "HEAD"], ["status", "--porcelain", "syntagm"])
     )
     versions = ", ".join(f"{name} {version(name)}" for name in ("torch", "numpy", "scipy"))
     text = (
-        f"Computed by `python -m tools.pages` on {datetime.now(UTC):%Y-%m-%d} at commit {commit}"
+        f"Computed by `python -m {program}` on {datetime.now(UTC):%Y-%m-%d} at commit {commit}"
         f"{' with changes' if changed else ''}: {platform.machine()}, {os.cpu_count()} processors, "
         f"Python {platform.python_version()}, {versions}."
     )
@@ -236,7 +238,7 @@ def same(found: str, shown: str) -> bool:
     return number.sub("#", found) == number.sub("#", shown) and all(near)
 
 
-def _seconds() -> float:
+def seconds() -> float:
     """The processor time of all finished commands."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -250,9 +252,9 @@ def renew(page: Path, folder: Path, only: str = "") -> None:
     """
     for run in runs(page.read_text(encoding="utf-8")):
         if only in ("", run.takes):
-            before = _seconds()
+            before = seconds()
             run.carry_out(folder)
-            print(f"{page.name}: {run.name}, {_seconds() - before:.0f} CPU-seconds", flush=True)
+            print(f"{page.name}: {run.name}, {seconds() - before:.0f} CPU-seconds", flush=True)
     # The page may have been edited in the meantime.
     text = page.read_text(encoding="utf-8")
 

@@ -30,8 +30,10 @@ def estimates(remark: str = "") -> list[Estimate]:
     cells = [(name, model, suites) for name, suites in FEW.items() for model in MODELS]
     own = {("phenomenon_3", MODELS[2]): (remark,)} if remark else {}
     return [
-        Estimate(Group(model, labels=(("over", "phenomenon"), ("phenomenon", name)), counts=(("paradigms", suites),)), 0.5, 0.4, 0.6, 20, "Wilson",
-                 remarks=(f"only {suites} suites", *own.get((name, model), ())))
+        Estimate(
+            Group(model, labels=(("over", "phenomenon"), ("phenomenon", name)), counts=(("paradigms", suites),)),
+            0.5, 0.4, 0.6, 20, "Wilson", remarks=(f"only {suites} suites", *own.get((name, model), ())),
+        )
         for name, model, suites in cells
     ]  # fmt: skip
 
