@@ -1,6 +1,7 @@
 """Answers of people: what a page sends for a trial, the check of it, and the rows of `answers.csv`."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -257,9 +258,9 @@ def refused(plan: Plan, said: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def refuses(text: str, refusing: str) -> bool:
-    """Return whether an answer is the one that excludes; any is, to a hidden question."""
-    plain = text.strip().casefold().rstrip(".!")
-    return plain in (refusing, refusing[:1]) if refusing else bool(plain)
+    """Return whether an answer is, or begins with, the one that excludes; any is, to a hidden question."""
+    pattern = rf"\W*({refusing}\b|{refusing[:1]}\W*$)" if refusing else r"\s*\S"
+    return re.match(pattern, text, re.IGNORECASE) is not None
 
 
 def _side(plan: Plan, answer: Answer, list_number: int | None) -> object:

@@ -191,9 +191,8 @@ class Plan:
         if not any(trial.role == "catch" for trial in self.trials) and not self.options.get("attention"):
             rules = replace(rules, catch=0.0)
         mistakes = ["The rest of a sentence after a mistake is excluded."]
-        asked = [
-            f"People who answer {no or 'this hidden question'} are excluded: {text}" for text, no in self.questions
-        ]
+        hidden = "this question, hidden on our server's pages,"
+        asked = [f"People who answer {no or hidden} are excluded: {text}" for text, no in self.questions]
         return [*rules.sentences(), *(mistakes if self.design.name == "maze" and rules.errors else ()), *asked]
 
     def content(self) -> dict[str, Any]:

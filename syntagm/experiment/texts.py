@@ -10,6 +10,7 @@ from syntagm.experiment import presets
 from syntagm.experiment.designs import Design
 from syntagm.experiment.plan import Plan
 from syntagm.io import atomic, toml, utf8
+from syntagm.io.number import counted
 
 FOLDER = "texts"
 SETTINGS = "study.toml"
@@ -19,7 +20,7 @@ MAX_TEXT = 20_000
 _NOBODY = re.compile(r"CONTACT|[\w.+-]+@(?i:example\.(?:com|net|org))\b")
 _CONSENT = """# Taking part
 
-You are invited to take part in a study of how people understand sentences. It takes about MINUTES minutes. You will read
+You are invited to take part in a study of how people understand sentences. It takes about MINUTES. You will read
 sentences and answer simple questions about them.
 
 What is stored: your answers, how long you took for each, and when you took part. Your name is not asked, and no address
@@ -95,7 +96,7 @@ def write(folder: Path, made: Plan) -> None:
     design, trials = made.design, len(made.lists[0])
     confirmed = presets.find(made.preset).confirmed if made.preset else ""
     seconds = {"choice": 5, "rating": 6, "times": 9}[design.answer]
-    minutes = str(max(1, round(trials * seconds / 60)))
+    minutes = counted(max(1, round(trials * seconds / 60)), "minute")
     reference = "The boy that the dog chased ran to the house."
     contents = {
         "consent.md": _CONSENT.replace("MINUTES", minutes).replace("years old,", f"years old{confirmed},"),

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -107,6 +108,28 @@ def test_ratings_with_keys_and_reading_on_a_phone(browser: Any, tmp_path: Path) 
         ["subject", "verb", "rest"]
     ] * 2
     study.close()
+
+
+def test_only_machines_meet_a_hidden_question(browser: Any, tmp_path: Path) -> None:
+    made = planned([pairs(items=2)], "forced-choice", 2)
+    questions = [["Here?", "no"], ["7 + 4?", ""]]
+    folder = written(replace(made, options={**made.options, "questions": questions}), tmp_path)
+    with hosted(folder) as address:
+        context = browser.new_context()
+        # Browsers of a few years ago know the attribute, but not the property.
+        context.add_init_script("delete Element.prototype.ariaHidden")
+        page = begin(context, address)
+        for _ in range(2):
+            page.locator(".pair button").first.click()
+        page.get_by_role("button", name="Finish").wait_for()
+        heard = page.locator("form").aria_snapshot()
+        assert "Here?" in heard
+        assert "7 + 4?" not in heard
+        page.locator("form input").first.focus()
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Finish"
+        assert page.locator("label", has_text="7 + 4?").bounding_box()["height"] <= 1
+        context.close()
 
 
 class Store(SimpleHTTPRequestHandler):

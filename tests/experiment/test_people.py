@@ -261,7 +261,7 @@ def test_answers_to_questions_exclude_whoever_says_no_or_answers_a_hidden_one(
 ) -> None:
     make.write(ADMITTING, tmp_path)
     study = Study(tmp_path)
-    said = {"here": ["yes", "Yes", ""], "abroad": [" No. ", "yes", ""], "machine": ["yes", "yes", "11"], "silent": []}
+    said = {"here": ["Yes: Norwich", "Yes", ""], "abroad": [" No, in Norway", "yes", ""], "machine": ["yes", "yes", "11"], "silent": []}
     for code, texts in said.items():
         person, _ = study.admit(code=code)  # type: ignore[misc]
         for number, _ in study.trials_of(person):

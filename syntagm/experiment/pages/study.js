@@ -265,7 +265,7 @@
     state.ask.forEach((text, at) => {
       // People don't see, hear or reach a hidden question, so only a machine answers it.
       const hidden = state.hidden.includes(at), label = element("label", hidden ? "hidden" : "", text);
-      if (hidden) { label.ariaHidden = "true"; inputs[at].tabIndex = -1; inputs[at].autocomplete = "off"; }
+      if (hidden) { label.setAttribute("aria-hidden", "true"); inputs[at].tabIndex = -1; inputs[at].autocomplete = "off"; }
       inputs[at].maxLength = 500;
       label.append(inputs[at]);
       form.append(label);
