@@ -55,3 +55,11 @@ def test_commands_parse_and_name_what_exists(command: str) -> None:
     for name in (getattr(arguments, "suite", None) or []) + (getattr(arguments, "source", None) or []):
         if isinstance(name, str) and _BUNDLED.fullmatch(name):
             assert finding.expand([name])
+
+
+def test_numbers_of_readers_are_those_of_the_page_of_readings() -> None:
+    [row] = [row for row in ROWS if "readers found" in row[-1]]
+    pairs, wrong, odd = re.findall(r"\b\d+\b", row[-1].partition(" (")[0])
+    page = (PAGE.parents[2] / "reference" / "collections" / "warstadt2020_reading.md").read_text(encoding="utf-8")
+    assert wrong == "1"
+    assert f"of {pairs} were right, {odd} odd, and one wrong" in page
