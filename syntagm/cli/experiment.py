@@ -371,11 +371,8 @@ def _run_status(arguments: argparse.Namespace) -> int:
     for place, (text, refused) in enumerate(study.plan.questions):
         given = [texts[place] for texts in said if len(texts) > place and texts[place].strip()]
         excluding = sum(answers.refuses(answer, refused) for answer in given)
-        print(
-            shown_lines(
-                f"asked{'' if refused else ', hidden'}: {text} answers: {len(given)}, of which exclude: {excluding}"
-            )
-        )
+        kind = "asked" if refused else "asked, hidden"
+        print(shown_lines(f"{kind}: {text} answers: {len(given)}, of which exclude: {excluding}"))
     if arguments.alarms:
         from syntagm.experiment import alarms
         from syntagm.runs.store import open_run

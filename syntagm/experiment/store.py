@@ -302,9 +302,8 @@ class Study:
         """
         most = len(texts.asked_at_end(self.plan, self.settings))
         if len(said) > most or any(len(text) > answers.MAX_SAID for text in said):
-            raise InputError(
-                "questions at the end", "too many or too long answers", f"at most {answers.MAX_SAID} characters each"
-            )
+            expected = f"at most {answers.MAX_SAID} characters each"
+            raise InputError("questions at the end", "too many or too long answers", expected)
         with self._data.changing() as connection:
             current = self._person(connection, person.code)
             if current.answered != self._names[person.list]:
@@ -347,8 +346,11 @@ class Study:
             raise self._damaged("an answer to a question at the end") from error
 
     def refused(self) -> dict[str, str]:
-        """Return whom answers to the questions at the end exclude, and why; see `answers.refused`."""
-        return answers.refused(self.plan, self.said())
+        """Return whom the questions at the end exclude, and why: who left before them, and see `answers.refused`."""
+        with self._data.reading() as connection:
+            left = [code for (code,) in connection.execute("SELECT person FROM people WHERE finished IS NULL")]
+        unasked = dict.fromkeys(left, answers.ADMISSION) if self.plan.questions else {}
+        return unasked | answers.refused(self.plan, self.said())
 
     def _damaged(self, found: str) -> RunError:
         cure = "Put the file back from a copy."

@@ -252,7 +252,7 @@ def test_answers_that_were_exported_give_the_same_run(tmp_path: Path) -> None:
 
 
 ADMITTING = replace(
-    PAIRS, options={**PAIRS.options, "questions": [["Here?", "no"], ["English?", "no"], ["7 + 4?", ""]]}
+    PAIRS, participants=5, options={**PAIRS.options, "questions": [["Here?", "no"], ["English?", "no"], ["7 + 4?", ""]]}
 )
 
 
@@ -261,12 +261,18 @@ def test_answers_to_questions_exclude_whoever_says_no_or_answers_a_hidden_one(
 ) -> None:
     make.write(ADMITTING, tmp_path)
     study = Study(tmp_path)
-    said = {"here": ["Yes: Norwich", "Yes", ""], "abroad": [" No, in Norway", "yes", ""], "machine": ["yes", "yes", "11"], "silent": []}
-    for code, texts in said.items():
+    said = {
+        "here": ["Yes: Norwich", "Yes", ""],
+        "abroad": [" No, in Norway", "yes", ""],
+        "machine": ["yes", "yes", "11"],
+        "silent": [],
+    }
+    for code, texts in {**said, "left": None}.items():
         person, _ = study.admit(code=code)  # type: ignore[misc]
         for number, _ in study.trials_of(person):
             study.answer(person, {"trial": ADMITTING.trials[number].id, "choice": "good"})
-        assert study.finish(person, texts)
+        # Who leaves at the questions has answered everything else.
+        assert texts is None or study.finish(person, texts)
     study.close()
     assert main(["experiment", "status", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
@@ -274,7 +280,7 @@ def test_answers_to_questions_exclude_whoever_says_no_or_answers_a_hidden_one(
     assert "asked, hidden: 7 + 4? answers: 1, of which exclude: 1" in shown
     assert main(["experiment", "import", str(tmp_path), "-o", str(tmp_path / "run")]) == 0
     run = open_run(tmp_path / "run")
-    assert (run.record["people"]["excluded, admission"], run.record["people"]["excluded, hidden question"]) == (1, 1)
+    assert (run.record["people"]["excluded, admission"], run.record["people"]["excluded, hidden question"]) == (2, 1)
     assert run.results().filter(measure="agreement")["n"].to_list() == [2, 2]
     # The file that is published keeps the reasons, and gives the same run.
     file = str(tmp_path / "answers.csv")
@@ -284,6 +290,7 @@ def test_answers_to_questions_exclude_whoever_says_no_or_answers_a_hidden_one(
     assert answers.apply(ADMITTING, given, again.refused).people == {
         "abroad": "admission",
         "machine": "hidden question",
+        "left": "admission",
     }
     assert not again.found
     assert main(["experiment", "export", str(tmp_path), "--said", "-o", str(tmp_path / "said.csv")]) == 0
