@@ -59,14 +59,17 @@ def panel(
     if len(present) > 1:
         place["yOffset"] = Series("series", [shown(name) for name in present]).place
     dashed = layers.dashed(GREY, strokeWidth=1.4)
-    tick = {"type": "tick", "thickness": 2.5, "bandSize": 13 if grouped else 17, "opacity": 0.85, "aria": False}
+    tick = {"thickness": 2.5, "bandSize": 13 if grouped else 17, "opacity": 0.85, "aria": False}
     spec: Spec = {
         "width": width,
         "height": step * max(len(names), 1),
         "data": {"values": [_point(row) | {at: or_none(row[at]) for at in ticks} for row in rows]},
         "layer": [
             *([] if isnan(reference) else [layers.reference(reference, axis, "x", dashed)]),
-            *(layer(tick | {"color": ticks[at]}, place | {"x": of(axis, at)}, layers.defined(at)) for at in ticks),
+            *(
+                layer({"type": "tick", "color": colour, **tick}, place | {"x": of(axis, at)}, layers.defined(at))
+                for at, colour in ticks.items()
+            ),
             *_layers(place, axis, channels),
         ],
     }

@@ -7,7 +7,7 @@ seeds, or is an off-the-shelf model, which has no corpus.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import nan
+from math import fsum, nan
 from typing import Any
 
 import polars as pl
@@ -102,8 +102,9 @@ class Study:
     @property
     def levels(self) -> Mapping[str, float] | float:
         """The chance level, or label -> that over the suites of each model if these differ; nan if unknown."""
+        # The order of a set differs from process to process, and with it the last digits of a plain sum.
         levels = {
-            label: sum(self.chances.get(suite, nan) for suite in own) / len(own) for label, own in self.own.items()
+            name: fsum(self.chances.get(suite, nan) for suite in own) / len(own) for name, own in self.own.items()
         }
         return levels if len(set(self.own.values())) > 1 else self.chance
 
