@@ -243,8 +243,8 @@ def _shallow(runs: Sequence[Run]) -> Outputs:
         predictors.append(surface.margin_of(name))
     others = [name for name, run in named(runs) if learning_curve.family(run) != "ngram"]
     # The margin under an n-gram model does not count as a surface predictor for other n-gram models.
-    known = pl.col("model").is_in(others)
-    parts = [(known, predictors), (~known, surface.PREDICTORS)]
+    other = pl.col("model").is_in(others)
+    parts = [(other, predictors), (~other, surface.PREDICTORS)]
     table = pl.concat([surface.regressions(pairs.filter(models), chosen) for models, chosen in parts])
     curves = binned.curves(pairs, surface.SHOWN)
     return {
