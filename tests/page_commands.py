@@ -1,11 +1,11 @@
 """Run every command on the pages of papers, with tiny models, in folders that hold what it names.
 
-    python -m tests.page_commands           # all of them: about an hour of one core, by hand, before a release
+    python -m tests.page_commands           # all of them: half an hour of one core, by hand, before a release
     python -m tests.page_commands --new     # those that the record lacks, or that went wrong
     python -m tests.page_commands --list    # each with its inputs and what is appended; nothing runs
 
-A command is a code that begins with `syntagm ` in a row of `statements.md`, and on the other pages a block that is a run
-(`tools.pages`), a line of another block, or a code within the text. `syntagm fill` alone names a command, and isn't one.
+A command is a code that begins with `syntagm ` in a row of `statements.md`, and on the other pages a line of a block, or a
+code within the text. `syntagm fill` alone names a command, and isn't one. Blocks that are runs are `tools.pages`' own.
 
 Each runs in a folder of its own. The nearest command above that writes what it names makes it, or else the lines of
 `INPUTS`. `data` is the folder of published data. Nothing comes from the hub: a folder `gpt2` is what `gpt2` means there.
@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -123,13 +123,11 @@ class Command:
         page: the name of the page, or "input".
         section: the heading above it in `statements.md`, or the collection that an input is about.
         code: the line or lines as they stand there.
-        run: whether it is a block that `tools.pages` runs.
     """
 
     page: str
     section: str
     code: str
-    run: bool = field(default=False, compare=False)
 
     @property
     def key(self) -> Key:
@@ -138,8 +136,8 @@ class Command:
 
     @property
     def appended(self) -> str:
-        """The options that make it smaller; a run of `tools.pages` stays as it is."""
-        return "" if self.run or self.page == "input" else _first(SMALLER, self.code, "")
+        """The options that make it smaller."""
+        return "" if self.page == "input" else _first(SMALLER, self.code, "")
 
     @property
     def expected(self) -> int:
@@ -179,11 +177,9 @@ def of_page(page: Path) -> Iterator[Command]:
         return
     for block in reversed(blocks.find(text)):
         text = text[: block.start] + text[block.end :]
-    places = re.compile(rf"{pages.RUN.pattern}|(?P<lines>(?:^ {{4}}[^\n]*\n)+)|(?P<inline>`[^`]+`)", re.MULTILINE)
-    for place in places.finditer(text):
-        if place["code"]:
-            yield Command(page.stem, "", re.sub(r"^ {4}", "", place["code"], flags=re.MULTILINE).strip(), run=True)
-        elif place["inline"]:
+    text = pages.RUN.sub("", text)
+    for place in re.finditer(r"(?P<lines>(?:^ {4}[^\n]*\n)+)|(?P<inline>`[^`]+`)", text, re.MULTILINE):
+        if place["inline"]:
             yield from (Command(page.stem, "", code) for code in codes(place["inline"]))
         else:
             # Without remarks; variables that are set stand before each command.
@@ -226,13 +222,12 @@ class Workshop:
         firm = {name for name, maker in makers.items() if " data/" in maker.code}.union(registry.names("views"))
         above = self.on_pages[: self.on_pages.index(command)] if command in self.on_pages else []
         for other in above:
-            if (other.page, other.section, other.run) == (command.page, command.section, False):
+            if (other.page, other.section) == (command.page, command.section):
                 makers |= dict.fromkeys(set(other.targets) - firm, other)
         return {
             name: maker
             for name, maker in makers.items()
             if name not in command.targets
-            and (name == "data" or not command.run)
             and maker.code != command.code
             and re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w-]|\.\w)", f"{command.code} {command.appended}")
         }

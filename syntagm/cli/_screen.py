@@ -141,13 +141,7 @@ class Screen(Progress):
             raise Interrupted
 
     def _announce(self, seconds: float) -> None:
-        """Print how much processor time this process needs for the rest, once enough is answered.
-
-        Unlike the time left, it doesn't depend on what else the machine does.
-
-        Arguments:
-            seconds: the processor time since the very first answer, which took longer than its share.
-        """
+        """Print how much processor time the rest needs, once enough is answered; the slow first answer doesn't count."""
         measured, left = self._answered - self._first[1], self._total - self._done
         if measured < _MEASURED or seconds < _SECONDS:
             return

@@ -205,9 +205,8 @@ def _run_make(arguments: argparse.Namespace) -> int:
     )  # fmt: skip
     if preset:
         if arguments.limit is not None:
-            raise UsageError(
-                "--limit", "--preset beside it", "one of them", "The protocol says how many items are used."
-            )
+            cure = "The protocol says how many items are used."
+            raise UsageError("--limit", "--preset beside it", "one of them", cure)
         suites, wishes = make.of_preset(preset.name, suites, wishes)
     else:
         suites = [sampled(suite, arguments.limit, arguments.seed) for suite in suites]
@@ -226,11 +225,8 @@ def _run_make(arguments: argparse.Namespace) -> int:
     make.write(made, arguments.output)
     for line in _described(made):
         print(shown_lines(line))
-    print(
-        shown_lines(
-            f"plan: {arguments.output}/plan.json. Edit {arguments.output}/study.toml and the texts in {arguments.output}/texts."
-        )
-    )
+    edited = f"{arguments.output}/study.toml and the texts in {arguments.output}/texts"
+    print(shown_lines(f"plan: {arguments.output}/plan.json. Edit {edited}."))
     return 0
 
 
@@ -254,11 +250,8 @@ def _exclusions(arguments: argparse.Namespace, rules: "Exclusions") -> "Exclusio
     for name, value in given.items():
         most = 1.0 if name in ("catch", "questions", "sameness") else float("inf")
         if value is not None and not (0 <= value <= most and math.isfinite(value)):
-            raise UsageError(
-                f"--exclude-{_OPTIONS.get(name, name)}",
-                f"{value:g}",
-                "a share from 0 to 1" if most == 1 else "at least 0 ms",
-            )
+            expected = "a share from 0 to 1" if most == 1 else "at least 0 ms"
+            raise UsageError(f"--exclude-{_OPTIONS.get(name, name)}", f"{value:g}", expected)
     if arguments.exclude_slower and arguments.exclude_slower <= (arguments.exclude_faster or 0):
         raise UsageError("--exclude-slower", f"{arguments.exclude_slower:g}", "more than --exclude-faster, in ms")
     kept: dict[str, Any] = {name: float(value) for name, value in given.items() if value is not None}
@@ -301,9 +294,8 @@ def _run_preview(arguments: argparse.Namespace) -> int:
         if trial.distractors:
             shown = " ".join(f"{word}|{wrong}" for (word, _), wrong in zip(trial.words, trial.distractors, strict=True))
         question = f"  {trial.question}" if trial.question else ""
-        print(
-            shown_lines(f"{place:>4}  {trial.role:<8}  {trial.suite} {trial.item} {trial.condition}: {shown}{question}")
-        )
+        head = f"{place:>4}  {trial.role:<8}  {trial.suite} {trial.item} {trial.condition}"
+        print(shown_lines(f"{head}: {shown}{question}"))
     return 0
 
 
@@ -371,8 +363,8 @@ def _run_status(arguments: argparse.Namespace) -> int:
     for place, (text, refused) in enumerate(study.plan.questions):
         given = [texts[place] for texts in said if len(texts) > place and texts[place].strip()]
         excluding = sum(answers.refuses(answer, refused) for answer in given)
-        kind = "asked" if refused else "asked, hidden"
-        print(shown_lines(f"{kind}: {text} answers: {len(given)}, of which exclude: {excluding}"))
+        counts = f"answers: {len(given)}, of which exclude: {excluding}"
+        print(shown_lines(f"asked{'' if refused else ', hidden'}: {text} {counts}"))
     if arguments.alarms:
         from syntagm.experiment import alarms
         from syntagm.runs.store import open_run

@@ -27,17 +27,12 @@ def draw(estimates: Sequence[Estimate], title: str, axis: str, subtitle: Sequenc
         estimates: one estimate for each contrast and model, whose group has the model and the label `contrast`.
         axis: the title of the axis.
     """
-    rows = [
-        (estimate.group["contrast"], estimate.group.model, estimate.value, estimate.low, estimate.high, estimate.n,
-         estimate.ties, estimate.undefined, estimate.method)
-        for estimate in estimates
-    ]  # fmt: skip
+    rows = [(each.group["contrast"], each.group.model, *each.numbers, each.method) for each in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     series = list(dict.fromkeys(table["model"]))
     points = [{**row, "name": row["contrast"], "series": row["model"]} for row in table.iter_rows(named=True)]
-    values = dots.with_counts(
-        [{**row, "said": dots.describe(row)} for row in points], lambda row: [f"n = {row['n']:,}"]
-    )
+    described = [{**row, "said": dots.describe(row)} for row in points]
+    values = dots.with_counts(described, lambda row: [f"n = {row['n']:,}"])
     channel = axes.difference(axis, [*table["value"], *table["low"], *table["high"]], WIDTH)
     spec = dots.panel(values, channel, "", 0.0 if len(table) else nan, series, WIDTH, key=len(series) > 1)
     return Figure(finish(spec, title, [*subtitle, *only(series), *lines(remarks_on(estimates))]), table)

@@ -59,6 +59,7 @@ def panel(
     if len(present) > 1:
         place["yOffset"] = Series("series", [shown(name) for name in present]).place
     dashed = layers.dashed(GREY, strokeWidth=1.4)
+    tick = {"thickness": 2.5, "bandSize": 13 if grouped else 17, "opacity": 0.85, "aria": False}
     spec: Spec = {
         "width": width,
         "height": step * max(len(names), 1),
@@ -66,7 +67,7 @@ def panel(
         "layer": [
             *([] if isnan(reference) else [layers.reference(reference, axis, "x", dashed)]),
             *(
-                layer(_tick(colour, 13 if grouped else 17), place | {"x": of(axis, at)}, layers.defined(at))
+                layer({"type": "tick", "color": colour, **tick}, place | {"x": of(axis, at)}, layers.defined(at))
                 for at, colour in ticks.items()
             ),
             *_layers(place, axis, channels),
@@ -99,10 +100,6 @@ def with_counts(rows: Sequence[Row], counts: Callable[[Row], Sequence[str]]) -> 
     return written
 
 
-def _tick(colour: str, size: int) -> Spec:
-    return {"type": "tick", "color": colour, "thickness": 2.5, "bandSize": size, "opacity": 0.85, "aria": False}
-
-
 def _point(row: Row) -> dict[str, object]:
     return {"name": shown_lines(row["name"]), **point(row, row["said"], "series", "note")}
 
@@ -117,9 +114,7 @@ def _layers(place: Spec, axis: Spec, series: Series) -> list[Spec]:
     note = place | {"text": {"field": "note"}, "x": {"value": series.width + 8}}
     return [
         layer(
-            layers.rule(strokeWidth=1.8),
-            place | spread(axis, "x") | {"color": series.colour},
-            layers.defined("low"),
+            layers.rule(strokeWidth=1.8), place | spread(axis, "x") | {"color": series.colour}, layers.defined("low")
         ),
         layer(layers.dot(60), dot, layers.defined("value")),
         layer(layers.label(10, opacity=0.7, aria=False), note),

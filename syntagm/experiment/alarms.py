@@ -16,7 +16,7 @@ from syntagm.errors import RunError
 from syntagm.experiment.answers import Answer
 from syntagm.experiment.plan import Plan
 from syntagm.experiment.store import Study
-from syntagm.runs.several import items_by_sentences
+from syntagm.runs.several import having, items_by_sentences
 from syntagm.runs.store import Run
 
 # With fewer times, or fewer choices, there is no alarm.
@@ -127,8 +127,7 @@ def margins_of(run: Run, made: Plan) -> Margins:
         RunError: the run has no item of the plan with the same sentences.
     """
     found: dict[tuple[str, str], float] = {}
-    names = {record.name for record in run.suites}
-    for suite in [suite for suite in made.suites if suite.name in names]:
+    for suite in (suite for suite in made.suites if having([run], suite.name)):
         first = next(iter(run.suite(suite.name).predictions_for("first")), "")
         margins = dict(run.results(suite.name).filter(measure=first).select("item", "margin").iter_rows())
         items = items_by_sentences(run, suite.name)
@@ -154,11 +153,8 @@ def _of_choices(made: Plan, by_person: Mapping[str, Sequence[Answer]], margins: 
     }
     for person, p, agreed, count in close(choices, margins):
         if p < CLOSE:
-            yield Alarm(
-                person,
-                "model",
-                f"agrees with a model on {agreed} of {count} items on which most others don't (p = {p:.1g})",
-            )
+            said = f"agrees with a model on {agreed} of {count} items on which most others don't (p = {p:.1g})"
+            yield Alarm(person, "model", said)
 
 
 def close(

@@ -112,8 +112,7 @@ def checked(
             if choice not in trial.choices:
                 raise InputError(place, f"the choice {str(choice)[:50]!r}", "one of " + ", ".join(trial.choices))
         case "rating":
-            number = _rating(plan, rating, place)
-            choice = ""
+            number, choice = _rating(plan, rating, place), ""
         case "times":
             regions = _regions(trial, *_times(plan, trial, body, place))
             if trial.question and choice not in ("yes", "no"):
@@ -168,9 +167,8 @@ def rows(plan: Plan, answers: Iterable[Answer], excluded: Mapping[tuple[str, str
         mistaken = False
         for region, ms, wrong in answer.regions:
             mistaken = mistaken or wrong
-            why = (
-                reason or ("mistake" if mistaken and rules.errors else "") or _of_time(ms, rules.fastest, rules.slowest)
-            )
+            mistake = "mistake" if mistaken and rules.errors else ""
+            why = reason or mistake or _of_time(ms, rules.fastest, rules.slowest)
             choice = ("wrong" if wrong else "right") if plan.design.name == "maze" else ""
             yield Row(*head, region, choice, math.nan, ms, why)
 

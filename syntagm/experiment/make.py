@@ -160,9 +160,9 @@ def planned(
         raise InputError(f"suite {repeated[0]}", "two suites with this name", "only one")
     # What a run would refuse could be asked, but its answers could never become results.
     suites = list(well_formed(suites))
-    critical = [
-        trial for number, suite in enumerate(suites) for trial in _trials(design, suite, "critical", f"{number}.")
-    ]
+    critical: list[Trial] = []
+    for number, suite in enumerate(suites):
+        critical += materials.of_suite(design, suite, "critical", f"{number}.")
     group = _largest_group(critical)
     if wishes.per_person is not None and wishes.per_person < group:
         cure = "Items are dealt in groups with one item for each condition, so that conditions stay balanced."
@@ -214,10 +214,6 @@ def _largest_group(critical: Sequence[Trial]) -> int:
     return max((min(max(counts.values()), len(counts)) for counts in items.values()), default=1)
 
 
-def _trials(design: Design, suite: Suite, role: Role, prefix: str) -> list[Trial]:
-    return materials.of_suite(design, suite, role, prefix)
-
-
 def _others(design: Design, wishes: Wishes, role: Role) -> list[Trial]:
     """Return the trials of a role that everybody sees: those of suites, or built-in ones.
 
@@ -231,7 +227,7 @@ def _others(design: Design, wishes: Wishes, role: Role) -> list[Trial]:
     chosen = []
     for number, suite in enumerate(suites):
         by_item: dict[str, list[Trial]] = {}
-        for trial in _trials(design, suite, role, f"{role[0]}{number}."):
+        for trial in materials.of_suite(design, suite, role, f"{role[0]}{number}."):
             by_item.setdefault(trial.item, []).append(trial)
         chosen += [conditions[place % len(conditions)] for place, conditions in enumerate(by_item.values())]
     return chosen

@@ -54,18 +54,14 @@ def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
         for record in run.suites:
             items, whole, reliability, halves = _of_suite(run, record, splits)
             parts.append((whole, halves))
-            title = names[record.name, record.hash]
-            found: list[tuple[str, NDArray[np.float64]]] = []
+            title, before = names[record.name, record.hash], len(rows)
             for name, other in others:
-                margins = _margins(other, run, record, items)
-                if margins is None:
+                if (margins := _margins(other, run, record, items)) is None:
                     lacking.setdefault(name, []).append(record.name)
                 else:
                     pooled[name].append((margins, (whole, halves)))
-                    found.append((name, margins))
-            for name, margins in found:
-                rows.append(_row(title, people, name, margins, whole, reliability))
-            if not found:
+                    rows.append(_row(title, people, name, margins, whole, reliability))
+            if len(rows) == before:
                 rows.append(_row(title, people, "", None, whole, reliability))
         notes += [f"{name} lacks items that {people} saw in {listed(suites)}." for name, suites in lacking.items()]
         if len(parts) > 1:
@@ -90,26 +86,13 @@ def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
 
 
 def _row(
-    suite: str,
-    people: str,
-    model: str,
-    margins: NDArray[np.float64] | None,
-    whole: NDArray[np.float64],
-    reliability: Reliability,
-) -> tuple[Cell, ...]:
+    suite: str, people: str, model: str, margins: NDArray[np.float64] | None, whole: NDArray[np.float64], reliability: Reliability
+) -> tuple[Cell, ...]:  # fmt: skip
     best = agreement.ceiling(reliability.value)
     rows_of = (reliability.value, reliability.low, reliability.high)
     if margins is None:
-        return (
-            suite,
-            people,
-            None,
-            int((~np.isnan(whole)).sum()),
-            *(None,) * 4,
-            or_none(best),
-            *map(or_none, rows_of),
-            None,
-        )
+        count = int((~np.isnan(whole)).sum())
+        return (suite, people, None, count, *(None,) * 4, or_none(best), *map(or_none, rows_of), None)
     both = np.isfinite(margins) & np.isfinite(whole)
     plain = association(margins[both], whole[both])
     ranks = association(margins[both], whole[both], "Spearman")
@@ -135,27 +118,19 @@ def _of_suite(
     asked = numbers.asks(run)
     whole = np.array(item_values(table, items, asked, formula))
     everyone = _everyone(run)
-    codes = rows.select(
-        place=pl.col("person").replace_strict(everyone, list(range(len(everyone))), return_dtype=pl.Int64)
-    )
-    place = codes["place"].to_numpy() if len(rows) else np.empty(0, np.int64)
-    halves: _Halves = []
+    codes = rows["person"].replace_strict(everyone, list(range(len(everyone))), return_dtype=pl.Int64)
+    place = codes.to_numpy() if len(rows) else np.empty(0, np.int64)
+    collected: list[NDArray[np.float64]] = []
     excluded = [table.filter(pl.col("excluded") != "")]
 
     def of_half(half: NDArray[np.bool_]) -> NDArray[np.float64]:
         others = rows.filter(pl.Series(~half[place], dtype=pl.Boolean)).with_columns(excluded=pl.lit("the other half"))
         counted = rows.filter(pl.Series(half[place], dtype=pl.Boolean))
-        return np.array(item_values(pl.concat([counted, *excluded, others]), items, asked, formula))
+        collected.append(np.array(item_values(pl.concat([counted, *excluded, others]), items, asked, formula)))
+        return collected[-1]
 
-    def both(half: NDArray[np.bool_]) -> NDArray[np.float64]:
-        numbers_of = of_half(half)
-        collected.append(numbers_of)
-        return numbers_of
-
-    collected: list[NDArray[np.float64]] = []
-    reliability = agreement.split_halves(len(everyone), both, splits, agreement.seed())
-    halves = list(zip(collected[::2], collected[1::2], strict=True))
-    return items, whole, reliability, halves
+    reliability = agreement.split_halves(len(everyone), of_half, splits, agreement.seed())
+    return items, whole, reliability, list(zip(collected[::2], collected[1::2], strict=True))
 
 
 def _everyone(run: Run) -> list[str]:

@@ -52,9 +52,8 @@ def draw(
 
 def _rows(table: pl.DataFrame, circuit: str) -> list[dict[str, object]]:
     """Return the rows of a circuit. A name without a number in the circuit keeps an empty row, so that panels line up."""
-    chosen = {
-        (row["name"], row["series"]): row for row in table.filter(pl.col("circuit") == circuit).iter_rows(named=True)
-    }
+    of_circuit = table.filter(pl.col("circuit") == circuit).iter_rows(named=True)
+    chosen = {(row["name"], row["series"]): row for row in of_circuit}
     keys = dict.fromkeys(zip(table["name"], table["series"], strict=True))
     empty = {"value": nan, "low": nan, "high": nan, "n": 0}
     rows = [chosen.get(key, {"name": key[0], "series": key[1], **empty}) for key in keys]
@@ -64,10 +63,7 @@ def _rows(table: pl.DataFrame, circuit: str) -> list[dict[str, object]]:
 def draw_figure(runs: Sequence[Run], tag: Tag = "circuit") -> Figure:
     """Draw scores by circuit or by another tag of the suites."""
     estimates = [estimate for _, estimate in of_models(runs, tag=tag)]
-    rows = [
-        (estimate.group[tag], estimate.group.model, "", *estimate.numbers[:4], estimate.method)
-        for estimate in estimates
-    ]
+    rows = [(each.group[tag], each.group.model, "", *each.numbers[:4], each.method) for each in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     kind = shared_kind(runs, "first")
     mean = (

@@ -199,16 +199,8 @@ def _row(name: str, values: Mapping[str, NDArray[np.float64]], found: Interval) 
     scores = np.mean([interval.means(items, 0) for items in values.values()], axis=0)
     sd = float(scores.std(ddof=1)) if len(scores) > 1 else nan
     numbers = (float(scores.mean()), found.low, found.high, sd, float(scores.min()), float(scores.max()))
-    return (
-        name,
-        len(scores),
-        len(values),
-        _defined(list(values.values())),
-        *map(or_none, numbers),
-        None,
-        None,
-        found.method,
-    )
+    counts = len(scores), len(values), _defined(list(values.values()))
+    return (name, *counts, *map(or_none, numbers), None, None, found.method)
 
 
 def _defined(values: Sequence[NDArray[np.float64]]) -> int:
@@ -219,22 +211,15 @@ def _defined(values: Sequence[NDArray[np.float64]]) -> int:
 def draw_figure(runs: Sequence[Run]) -> Figure:
     """Draw the mean accuracy over all suites of each run."""
     estimates = [(estimate, chance_of(run, estimate).value) for run, estimate in of_models(runs)]
-    rows = [
-        (estimate.group.model, "", estimate.value, estimate.low, estimate.high, estimate.n, estimate.method)
-        for estimate, _ in estimates
-    ]
+    rows = [(each.group.model, "", *each.numbers[:4], each.method) for each, _ in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     kind = shared_kind(runs, "first")
     mean = (
         "mean accuracy over suites (first prediction)" if kind is Kind.VERDICT else "mean over suites (first measure)"
     )
-    subtitle = [
-        mean,
-        "95% interval; n: items",
-        *lines([*unequal(runs), *remarks_on(estimate for estimate, _ in estimates)]),
-    ]
+    notes = [*unequal(runs), *remarks_on(estimate for estimate, _ in estimates)]
     chances = {estimate.group.model: chance for estimate, chance in estimates}
-    return draw(table, chances, "Scores of models", subtitle, kind)
+    return draw(table, chances, "Scores of models", [mean, "95% interval; n: items", *lines(notes)], kind)
 
 
 def draw(

@@ -125,9 +125,8 @@ def unknown(runs: Sequence[Run], suites: Collection[str] = ()) -> Iterator[Unkno
         listed = [f"{word} ({count:,})" for word, count in sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))]
         most = [f"{name} {share:.0%}" for name, share in sorted(shares.items(), key=lambda pair: -pair[1])]
         lists = f" Most in {', '.join(most[:_NAMED])}; table coverage lists all." if len(records) > 1 else ""
-        yield Unknown(
-            model, short, f"{short}: {', '.join(listed[:_NAMED])}. {SCORED}{lists}", compared, words.total() / tokens
-        )
+        in_full = f"{short}: {', '.join(listed[:_NAMED])}. {SCORED}{lists}"
+        yield Unknown(model, short, in_full, compared, words.total() / tokens)
 
 
 def describe(runs: Sequence[Run], short: bool = False) -> str:

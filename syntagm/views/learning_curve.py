@@ -9,7 +9,7 @@ for other suites and other models.
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import isnan, log2, nan
 from typing import Annotated
 
@@ -117,19 +117,7 @@ def slopes(accuracies: pl.DataFrame, phenomena: Sequence[str] | None = None) -> 
     rows = []
     for (family, phenomenon), table in kept.group_by("family", "phenomenon", maintain_order=True):
         fitted = line(table["words"].to_numpy(), table["value"].to_numpy())
-        rows.append(
-            (
-                family,
-                phenomenon,
-                fitted.slope,
-                fitted.se,
-                fitted.low,
-                fitted.high,
-                fitted.intercept,
-                fitted.n,
-                fitted.sizes,
-            )
-        )
+        rows.append((family, phenomenon, *astuple(fitted)))
     return pl.DataFrame(rows, schema=SLOPES, orient="row")
 
 
@@ -190,49 +178,32 @@ def draw_figure(
     rows = []
     sizes = training_words(runs, words)
     if not any(sizes):
-        cure = "Give the sizes in the order of the runs: words=1000000,5000000"
-        raise UsageError(
-            "learning_curve", "no size of a training text", "the number of training words of a model", cure
-        )
-    # A line through scores over different suites would compare the suites.
-    of_runs = [
-        {suite.name for suite in run.suites if suite.group(tag) and suite.predictions_for(measure)}
-        for run, size in zip(runs, sizes, strict=True)
-        if size is not None
-    ]
-    shared = frozenset(set.intersection(*of_runs))
-    excluded = sorted(set.union(*of_runs) - shared)
+        found, cure = "no size of a training text", "Give the sizes in the order of the runs: words=1000000,5000000"
+        raise UsageError("learning_curve", found, "the number of training words of a model", cure)
+    sized = [(*pair, size) for pair, size in zip(named(runs), sizes, strict=True) if size is not None]
+    shared, left_out = in_all(
+        [{suite.name for suite in run.suites if suite.group(tag) and suite.predictions_for(measure)} for _, run, _ in sized]
+    )  # fmt: skip
     means = over_seeds(runs, sizes, tag, measure, shared)
     estimates: list[Estimate] = []
-    for (name, run), size in zip(named(runs), sizes, strict=True):
-        of_run = called(name, scores(run, measure, tag, shared)) if size is not None else []
+    for name, run, size in sized:
+        of_run = called(name, scores(run, measure, tag, shared))
         estimates += of_run
-        rows += [
-            (
-                estimate.group[tag],
-                family(run),
-                name,
-                size,
-                estimate.value,
-                estimate.low,
-                estimate.high,
-                estimate.n,
-                estimate.method,
-            )
-            for estimate in of_run
-        ]
+        rows += [(each.group[tag], family(run), name, size, *each.numbers[:4], each.method) for each in of_run]
     if not rows:
         found = f"{tag!r}, which no suite with the measure {measure} has in all runs of known size"
         raise UsageError("tag=", found, "a tag of one of these suites")
     kind, table = shared_kind(runs, measure), pl.DataFrame(rows, schema=SCHEMA, orient="row")
     title = "Accuracy and training text" if kind is Kind.VERDICT else f"{measure} and training text"
-    notes = [*without(excluded), *remarks_on(estimates)]
-    return draw(table, title=title, means=means, kind=kind, notes=lines(notes))
+    notes = lines([*left_out, *remarks_on(estimates)])
+    return draw(table, title=title, means=means, kind=kind, notes=notes)
 
 
-def without(suites: Sequence[str]) -> list[str]:
-    """Return a note on the suites that are in no curve because some of the models don't have them."""
-    return [f"Without {listed(suites)}, which not all models of known size have."] if suites else []
+def in_all(of_models: Sequence[set[str]]) -> tuple[set[str], list[str]]:
+    """Return the suites that all models have, and a note on the others: a line over these would compare suites."""
+    shared = set.intersection(*of_models)
+    rest = sorted(set.union(*of_models) - shared)
+    return shared, [f"Without {listed(rest)}, which not all models of known size have."] if rest else []
 
 
 def over_seeds(

@@ -53,9 +53,8 @@ def modifier_stability(scores: pl.DataFrame) -> pl.DataFrame:
     [('a', 'no modifier', 0.5), ('a', 'with modifier', 0.25)]
     """
     both = pairs(scores["suite"].to_list())
-    members = [(plain, plain, PLAIN) for plain in both] + [
-        (modified, plain, MODIFIED) for plain, modified in both.items()
-    ]
+    members = [(plain, plain, PLAIN) for plain in both]
+    members += [(modified, plain, MODIFIED) for plain, modified in both.items()]
     named = pl.DataFrame(members, schema=dict.fromkeys(("suite", "pair", "modifier"), pl.String), orient="row")
     joined = scores.join(named, on="suite", how="inner", maintain_order="left")
     complete = joined.filter(pl.len().over(*INSTANCE, "pair") == 2)
@@ -77,10 +76,7 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
         RunError: no run has a suite together with its modified version.
     """
     estimates = [estimate for name, run in named(runs) for estimate in _of_run(name, run)]
-    rows = [
-        (found.group.model, "", found.group["modifier"], found.value, found.low, found.high, found.n, found.method)
-        for found in estimates
-    ]
+    rows = [(each.group.model, "", each.group["modifier"], *each.numbers[:4], each.method) for each in estimates]
     if not rows:
         place, expected = runs[0].place if runs else "", "suites NAME and NAME_mod, as in hu2020"
         raise RunError(place, "no suite with its modified version", expected)

@@ -41,19 +41,7 @@ def row_of(estimate: Estimate, group: str, model: str, measure: str) -> tuple[ob
         return None
     cut = nucleus.parse(estimate.group.measure, measure)
     end, share = (BOTTOM, cut.bottom) if cut.bottom < 1 else (TOP, cut.top)
-    return (
-        group,
-        model,
-        end,
-        share,
-        cut.whole,
-        estimate.value,
-        estimate.low,
-        estimate.high,
-        estimate.n,
-        estimate.undefined,
-        estimate.method,
-    )
+    return (group, model, end, share, cut.whole, *estimate.numbers[:4], estimate.undefined, estimate.method)
 
 
 def title(measure: str) -> str:
@@ -101,12 +89,8 @@ def draw_figure(
                 rows.append(row)
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     if table["whole"].all():
-        raise UsageError(
-            "the runs",
-            "no cut-offs",
-            "a run with cut-offs",
-            "Make one with `syntagm fill ... --top published --bottom published`.",
-        )
+        cure = "Make one with `syntagm fill ... --top published --bottom published`."
+        raise UsageError("the runs", "no cut-offs", "a run with cut-offs", cure)
     return draw(table, measure, title(measure), subtitle(measure, named_runs))
 
 

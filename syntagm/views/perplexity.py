@@ -52,10 +52,8 @@ def _points(table: pl.DataFrame, models: Sequence[str], corpora: Sequence[str]) 
     # Dots of the smallest corpus are small and open, those of the largest are large and filled. Their scales need both ends.
     corpus: Spec = {"field": "corpus", "type": "ordinal"}
     legend = {"title": "corpus", "orient": "bottom", "titleColor": INK}
-    size = corpus | {
-        "scale": {"domain": list(corpora), "range": [30, 30 + 45 * min(3, len(corpora) - 1)]},
-        "legend": legend,
-    }
+    sizes = {"domain": list(corpora), "range": [30, 30 + 45 * min(3, len(corpora) - 1)]}
+    size = corpus | {"scale": sizes, "legend": legend}
     filled = corpus | {"scale": {"domain": list(corpora), "range": [int(len(corpora) < 2), 1]}, "legend": None}
     outline = series.colour | {"legend": None}
     dot = channels | {"y": _SCORE, "shape": series.shape, "size": size, "fillOpacity": filled, "stroke": outline}

@@ -220,6 +220,14 @@ def of_an_experiment() -> Study:
     return Study(items, circuits, pl.DataFrame(schema=NO_PERPLEXITY), words, chances=dict.fromkeys("stu", 0.25))
 
 
+def test_chance_levels_of_unequal_models_do_not_depend_on_the_order_of_a_set() -> None:
+    suites = "abcdefghij"
+    rows = [(model, "", 0, suite, "1", 1.0) for model, own in (("m", suites), ("n", "a")) for suite in own]
+    items = pl.DataFrame(rows, schema=ITEM, orient="row")
+    study = Study(items, {}, pl.DataFrame(schema=NO_PERPLEXITY), {}, chances=dict.fromkeys(suites, 0.1))
+    assert study.levels == {"m": 0.1, "n": 0.1}  # added one by one, .1 is ten times .9999999999999999
+
+
 def test_the_claims_are_judged_for_an_experiment_of_ones_own() -> None:
     study = of_an_experiment()
     regressions = Regressions(study)

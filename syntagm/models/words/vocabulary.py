@@ -174,14 +174,12 @@ def of_counts(
     _check(threshold, classes)
     if limit < 0 or (limit and classes == "none"):
         found = f"{limit:,} words" + ", and no class for the others" * (limit > 0)
-        raise UsageError(
-            "size of the vocabulary", found, "a number of words and a class for the others, or 0 for no limit"
-        )
+        expected = "a number of words and a class for the others, or 0 for no limit"
+        raise UsageError("size of the vocabulary", found, expected)
     threshold = 1 if classes == "none" else threshold
     if END in counts:
-        raise InputError(
-            place, f"the end symbol {END} as a word", "plain text", "Remove it: sentences end at line ends."
-        )
+        cure = "Remove it: sentences end at line ends."
+        raise InputError(place, f"the end symbol {END} as a word", "plain text", cure)
     if not counts:
         raise InputError(place, "no words", "text")
     class_names = {word for word in counts if _is_class(word, classes)}
@@ -206,13 +204,11 @@ def read(path: Path) -> Vocabulary:
         head = json.loads(lines[0])
         size, threshold, classes = int(head["words"]), int(head["threshold"]), str(head["classes"])
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise ModelError(
-            str(path), f"not a readable vocabulary ({error!r})", "a line of JSON, followed by words"
-        ) from error
+        found = f"not a readable vocabulary ({error!r})"
+        raise ModelError(str(path), found, "a line of JSON, followed by words") from error
     if len(lines) != size + 2 or lines[-1]:
-        raise ModelError(
-            str(path), f"{len(lines) - 2:,} words", f"{size:,}, as stated in its first line", "The file is damaged."
-        )
+        expected = f"{size:,}, as stated in its first line"
+        raise ModelError(str(path), f"{len(lines) - 2:,} words", expected, "The file is damaged.")
     words = (_ESCAPE.sub(lambda match: chr(int(match[1], 16)), line) for line in lines[1:-1])
     try:
         return Vocabulary(tuple(words), threshold, classes)

@@ -106,11 +106,9 @@ def figure3(study: Study, as_published: bool = False) -> Figure:
     of_corpora, of_classes = (
         {name: units[name]} if as_published else units for units, name in ((CORPORA, "corpora"), (CLASSES, "classes"))
     )
-    explained = (
-        "by a bootstrap of corpora, or classes, and scores within, as published"
-        if as_published
-        else "for other suites, and other corpora or classes"
-    )
+    explained = "for other suites, and other corpora or classes"
+    if as_published:
+        explained = "by a bootstrap of corpora, or classes, and scores within, as published"
     panels = [
         clustered.means(deltas, ["model"], "delta", Kind.NUMBER, of_corpora, as_published)
         .sort("value", descending=True)
@@ -139,26 +137,19 @@ def figure4_by_class(study: Study) -> Figure:
     of_models = clustered.means(labelled(study, study.deltas()), ["model"], "delta", Kind.NUMBER)
     order = of_models.sort("value", descending=True)["model"]
     table = _ranked(means.rename({"model": "name"}), list(order)).with_columns(series=pl.lit(""))
-    return circuits.draw(
-        table, "score delta", "Score deltas by circuit and model class", [*_per_model(table, "corpora"), *_names(study)]
-    )
+    subtitle = [*_per_model(table, "corpora"), *_names(study)]
+    return circuits.draw(table, "score delta", "Score deltas by circuit and model class", subtitle)
 
 
 def figure4_by_corpus(study: Study) -> Figure:
     """Draw deltas by circuit and corpus, with and without the models that the paper excludes."""
-    tables = [
-        clustered.means(in_order(study, subset), ["circuit", "corpus"], "delta", Kind.NUMBER, CLASSES).with_columns(
-            series=pl.lit(series)
-        )
-        for series, subset in _with_and_without(study, _circuits(study, "delta"))
-    ]
-    table = pl.concat(tables).rename({"corpus": "name"})
-    return circuits.draw(
-        table,
-        "score delta",
-        "Score deltas by circuit and corpus",
-        [*_per_model(table, "model classes"), *_sizes(study), *_names(study)],
-    )
+    keys, parts = ["circuit", "corpus"], _with_and_without(study, _circuits(study, "delta"))
+    table = pl.concat([
+        clustered.means(in_order(study, subset), keys, "delta", Kind.NUMBER, CLASSES).with_columns(series=pl.lit(series))
+        for series, subset in parts
+    ]).rename({"corpus": "name"})  # fmt: skip
+    subtitle = [*_per_model(table, "model classes"), *_sizes(study), *_names(study)]
+    return circuits.draw(table, "score delta", "Score deltas by circuit and corpus", subtitle)
 
 
 def figure5(study: Study) -> Figure:
@@ -172,18 +163,14 @@ def figure5(study: Study) -> Figure:
     of_models = clustered.means(labelled(study, study.scores()), ["model"], "score", Kind.SHARE)
     order = of_models.sort("value", descending=True)["model"]
     ranked = _ranked(table.join(kinds, on="name", how="left"), list(order))
+    alone = "dots of a single model: its mean over a circuit's suites; 95% interval, for other suites and their items"
     subtitle = [
         *(_per_model(means, "corpora") if len(means) else []),
-        *(
-            ["dots of a single model: its mean over a circuit's suites; 95% interval, for other suites and their items"]
-            if len(single)
-            else []
-        ),
+        *([alone] if len(single) else []),
         *_names(study),
     ]
-    return circuits.draw(
-        ranked, "score", "SG score by circuit", subtitle, list(kinds["series"].unique(maintain_order=True))
-    )
+    series = list(kinds["series"].unique(maintain_order=True))
+    return circuits.draw(ranked, "score", "SG score by circuit", subtitle, series)
 
 
 def figure6(study: Study) -> Figure:
@@ -206,9 +193,9 @@ def scores_of_pairs(study: Study) -> pl.DataFrame:
 
 
 def _per_model(table: pl.DataFrame, units: str) -> list[str]:
-    least, most = table.select(pl.col("n").min().alias("least"), pl.col("n").max().alias("most")).row(0)
+    counts = table["n"].to_list()
     return [
-        f"mean over models of their mean over a circuit's suites ({least} to {most} suite scores per dot)",
+        f"mean over models of their mean over a circuit's suites ({min(counts)} to {max(counts)} suite scores per dot)",
         f"95% interval, for other suites and {units}",
     ]
 
@@ -266,16 +253,18 @@ def _with_and_without(study: Study, table: pl.DataFrame) -> list[tuple[str, pl.D
 
 def _circuits(study: Study, column: str) -> pl.DataFrame:
     """Return a column of suites that belong to a circuit, with the column `circuit`: a row per instance and suite."""
-    table = study.deltas() if column == "delta" else study.scores()
-    circuits_of_suites = pl.col("suite").replace_strict(study.circuits, default=None, return_dtype=pl.String)
-    rows = table.with_columns(circuit=circuits_of_suites).drop_nulls("circuit")
-    return labelled(study, rows.select(*INSTANCE, "suite", "circuit", column))
+    rows = (study.deltas() if column == "delta" else study.scores()).with_columns(circuit=_circuit(study))
+    return labelled(study, rows.drop_nulls("circuit").select(*INSTANCE, "suite", "circuit", column))
+
+
+def _circuit(study: Study) -> pl.Expr:
+    return pl.col("suite").replace_strict(study.circuits, default=None, return_dtype=pl.String)
 
 
 def _intervals(study: Study) -> pl.DataFrame:
     """Return the interval of each instance's score."""
     rows = [(*instance, *_interval(items)) for instance, items in study.items.group_by(INSTANCE, maintain_order=True)]
-    schema = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, **_INTERVAL, "method": pl.String}
+    schema = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, **_INTERVAL}
     table = pl.DataFrame(rows, schema=schema, orient="row")
     return labelled(study, table).drop("kind")
 
@@ -293,15 +282,13 @@ def _interval(items: pl.DataFrame) -> tuple[float, float, int, str]:
 
 def _single(study: Study, rows: pl.DataFrame) -> pl.DataFrame:
     """Return score and interval of single instances by circuit."""
-    items = labelled(study, study.items).with_columns(
-        circuit=pl.col("suite").replace_strict(study.circuits, default=None, return_dtype=pl.String)
-    )
+    items = labelled(study, study.items).with_columns(circuit=_circuit(study))
     estimates = []
     for (circuit, model), scores in rows.group_by("circuit", "model", maintain_order=True):
         chosen = items.filter((pl.col("model") == model) & (pl.col("circuit") == circuit))
         estimates.append((circuit, model, scores["score"].mean(), *_interval(chosen)))
-    schema = {"circuit": pl.String, "model": pl.String, "value": pl.Float64, **_INTERVAL, "method": pl.String}
+    schema = {"circuit": pl.String, "model": pl.String, "value": pl.Float64, **_INTERVAL}
     return pl.DataFrame(estimates, schema=schema, orient="row")
 
 
-_INTERVAL = {"low": pl.Float64, "high": pl.Float64, "n": pl.Int64}
+_INTERVAL = {"low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "method": pl.String}

@@ -247,10 +247,8 @@ class View:
 
     def _means_of_models(self, suite: str | tuple[str, str]) -> _Array:
         if isinstance(suite, tuple):
-            means = self.values[suite[0]].mean(axis=0) - self.values[suite[1]].mean(axis=0)
-        else:
-            means = self.values[suite].mean(axis=0)
-        return np.asarray(means)
+            return self._means_of_models(suite[0]) - self._means_of_models(suite[1])
+        return np.asarray(self.values[suite].mean(axis=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,20 +416,9 @@ def table(judged: Sequence[Row]) -> Table:
     """Make the table of all numbers: a row per claim, contrast and analysis."""
     columns = ("claim", "part", "models", "weights", "suites", "value", "low", "high", "claimed", "p (Holm)", "verdict")
     lines: Iterator[tuple[Cell, ...]] = (
-        (
-            row.claim,
-            row.part,
-            row.models,
-            row.weights,
-            row.suites,
-            or_none(row.value),
-            *_interval(row),
-            str(row.claimed),
-            or_none(row.p),
-            row.verdict,
-        )
+        (row.claim, row.part, *row.analysis, or_none(row.value), *_interval(row), str(row.claimed), or_none(row.p), row.verdict)
         for row in judged
-    )
+    )  # fmt: skip
     explained = (
         "p (Holm): of the hypothesis that the number is in the claimed range, adjusted for the numbers of the claim under "
         "the analysis.",
@@ -454,8 +441,7 @@ def verdict_table(judged: Sequence[Row], criteria: Sequence[str] = ()) -> Table:
         by_claim.setdefault(row.claim, []).append(row)
     for claim, of_claim in sorted(by_claim.items(), key=lambda pair: STANDINGS.index(standing(pair[1]))):
         counts = Counter(verdict_by_analysis(of_claim).values())
-        worst = decisive(of_claim)
-        refuting = against(of_claim)
+        worst, refuting = decisive(of_claim), against(of_claim)
         numbers = (worst.part, or_none(worst.value), *_interval(worst), str(worst.claimed))
         counted = (counts[verdict] for verdict in (HOLDS, FALSE, OPEN))
         lines.append((
@@ -481,14 +467,12 @@ def verdict_table(judged: Sequence[Row], criteria: Sequence[str] = ()) -> Table:
 
 def notes(judged: Sequence[Row]) -> list[str]:
     """Return the notes that say how claims are judged, and under which analyses."""
-    models = (
-        ["models: the authors withdrew GPT-2 on MD and LG."] if any(row.models == MODELS[1] for row in judged) else []
-    )
+    withdrawn = any(row.models == MODELS[1] for row in judged)
     return [
         "A claim holds if the whole 95% interval of each of its numbers is in the claimed range, and does not hold if one is "
         "wholly outside and its p, adjusted for the number of numbers (Holm), below 0.05; otherwise it is inconclusive.",
         " ".join([
-            *models,
+            *(["models: the authors withdrew GPT-2 on MD and LG."] if withdrawn else []),
             "weights: pooled, every trained model alike; alike, every corpus of a class alike, and every class. suites: random, "
             "a sample of such suites; fixed, these suites only.",
         ]),

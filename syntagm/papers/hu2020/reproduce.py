@@ -29,7 +29,6 @@ from syntagm.papers.hu2020.preparation import WORDS
 from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.paper import Experiment, Paper
 from syntagm.progress import Progress
-from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.mixed.few_groups import Planned
@@ -183,18 +182,13 @@ def _scores(run: Run, circuits: Sequence[str], suites: Sequence[str]) -> tuple[C
     overall = score.score(table, counted, kind, run.tolerance)
     everything = score.score(table, predictions, kind, run.tolerance)
     by_circuit = score.score(table, counted, kind, run.tolerance, tag="circuit", labels=labels)
-    by_suite = estimates.accuracies(run, "first")
     values = {estimate.group["circuit"]: estimate.value for estimate in by_circuit}
-    values |= {estimate.group.suite: estimate.value for estimate in by_suite}
+    values |= {estimate.group.suite: estimate.value for estimate in estimates.accuracies(run, "first")}
     return (
-        *(_numbers(overall[0]) if overall else [None] * (len(SCORE) - 1)),
+        *(overall[0].numbers if overall else [None] * (len(SCORE) - 1)),
         everything[0].value if everything else None,
         *(values.get(name) for name in (*circuits, *suites)),
     )
-
-
-def _numbers(estimate: Estimate) -> tuple[Cell, ...]:
-    return estimate.value, estimate.low, estimate.high, estimate.n, estimate.ties, estimate.undefined
 
 
 def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
@@ -206,11 +200,11 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
         if suite.predictions
     ]
     bounded = list(dict.fromkeys(run.model.partition(":")[0] for run in runs if not run.record["model"]["exact"]))
-    bounds = [f"The perplexities of {', '.join(bounded)} are upper bounds: the search leaves derivations out."]
+    bounds = f"The perplexities of {', '.join(bounded)} are upper bounds: the search leaves derivations out."
     return (
         "words: words of the training text. Perplexity: on the test text, per whitespace-separated word, sentence ends "
         "included; perplexity_known: without unknown words.",
-        *(bounds if bounded else []),
+        *[bounds] * bool(bounded),
         f"score: the mean over suites without {', '.join(ASIDE)}, as in the paper's figures, and likewise for circuits; "
         "score_all: over all suites.",
         "Intervals: 95 %, for other suites and their items; they don't cover the variation between seeds. "

@@ -7,7 +7,7 @@ seeds, or is an off-the-shelf model, which has no corpus.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import nan
+from math import fsum, nan
 from typing import Any
 
 import polars as pl
@@ -25,6 +25,7 @@ from syntagm.views import classes
 from syntagm.views.scores import numbers as estimates
 
 _SHOWN = 3
+_PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
 
 
 class Missing(Exception):
@@ -101,12 +102,11 @@ class Study:
     @property
     def levels(self) -> Mapping[str, float] | float:
         """The chance level, or label -> that over the suites of each model if these differ; nan if unknown."""
-        if len(set(self.own.values())) < 2:
-            return self.chance
-        return {
-            label: sum(self.chances.get(suite, nan) for suite in suites) / len(suites)
-            for label, suites in self.own.items()
+        # The order of a set differs from process to process, and with it the last digits of a plain sum.
+        levels = {
+            name: fsum(self.chances.get(suite, nan) for suite in own) / len(own) for name, own in self.own.items()
         }
+        return levels if len(set(self.own.values())) > 1 else self.chance
 
     def scores(self) -> pl.DataFrame:
         """Return the suite scores, one row per instance and suite; see `views.classes.suite_scores`."""
@@ -127,18 +127,16 @@ class Study:
     @property
     def mixed(self) -> tuple[str, ...]:
         """Lines that say which perplexities can't be compared; none if all can."""
-        names = [self.label(model) for model in self.unlike if (self.perplexity["model"] == model).any()]
-        lines = [f"perplexities over other units or vocabularies, not comparable with the rest: {', '.join(names)}"]
+        names = ", ".join(self.label(model) for model in self.unlike if model in self.perplexity["model"])
+        line = f"perplexities over other units or vocabularies, not comparable with the rest: {names}"
         sizes = "perplexities over words, not comparable between corpora, whose vocabularies differ"
-        return (*(lines if names else ()), *(() if self.sizes_alike else [sizes]))
+        return (*([line] if names else ()), *(() if self.sizes_alike else [sizes]))
 
     def as_published(self) -> "Study":
         """Return the same study with the families of an experiment named like the classes of the publication."""
         names = pl.col("model").replace(CLASSES)
         items, perplexity = (table.with_columns(names) for table in (self.items, self.perplexity))
-        alike, unlike = (
-            tuple(CLASSES.get(name, name) for name in models) for models in (self.words_alike, self.unlike)
-        )
+        alike, unlike = (tuple(CLASSES.get(name, name) for name in group) for group in (self.words_alike, self.unlike))
         return replace(self, items=items, perplexity=perplexity, words_alike=alike, unlike=unlike)
 
 
@@ -160,16 +158,14 @@ def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
     for number, (name, run) in enumerate(named(runs), 1):
         names[model := f"{number}: {run.model}"] = name
         tables.append(_items(run, model, "", 0))
-    empty = pl.DataFrame(schema={"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64})
-    study = _study(runs, tables, aside, empty, {}, names)
+    study = _study(runs, tables, aside, pl.DataFrame(schema=_PERPLEXITY), {}, names)
     return replace(study, remarks=_unequal(study, dict(zip(names, runs, strict=True))))
 
 
 def _unequal(study: Study, runs: Mapping[str, Run]) -> tuple[str, ...]:
     """Explain why the scores of some models are not based on the same items."""
-    counts = study.items.group_by("model", maintain_order=True).agg(pl.col("suite").n_unique())
-    present, suites = dict(counts.iter_rows()), set(study.suites)
-    short = [f"{study.label(model)}: {present.get(model, 0)}" for model in runs if present.get(model, 0) < len(suites)]
+    present, suites = {label: len(own) for label, own in study.own.items()}, set(study.suites)
+    short = [f"{label}: {count}" for label in map(study.label, runs) if (count := present.get(label, 0)) < len(suites)]
     unfinished = [study.label(model) for model, run in runs.items() if not run.done]
     hashes: dict[str, set[str]] = {}
     for suite in (suite for run in runs.values() for suite in run.suites if suite.name in suites):
@@ -211,8 +207,7 @@ def of_experiment(
     pairs = _numbered(list(finished))
     tables = [_items(run, model["family"], model["size"], model["seed"]) for model, run in pairs]
     rows = [(model["family"], model["size"], model["seed"], float(model["perplexity"])) for model, _ in pairs]
-    schema = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
-    perplexity = pl.DataFrame(rows, schema=schema, orient="row").filter(pl.col("perplexity").is_finite())
+    perplexity = pl.DataFrame(rows, schema=_PERPLEXITY, orient="row").filter(pl.col("perplexity").is_finite())
     ordered = dict(sorted(words.items(), key=lambda pair: pair[1]))
     study = _study([run for _, run in pairs], tables, aside, perplexity, ordered, {})
     words_alike, unlike = comparable([model for model, _ in pairs])
@@ -262,11 +257,8 @@ def planned(cells: Iterable[Cell], suites: Iterable[Suite], words: Mapping[str, 
     for cell in cells:
         seeds[cell.family, cell.size] += 1
         instance = cell.family, cell.size, seeds[cell.family, cell.size]
-        rows += [
-            (*instance, suite.name, item.id, float(index % 2))
-            for suite in included
-            for index, item in enumerate(suite.items)
-        ]
+        for suite in included:
+            rows += [(*instance, suite.name, item.id, float(index % 2)) for index, item in enumerate(suite.items)]
     items = pl.DataFrame(rows, schema=classes.ITEM, orient="row")
     circuits = {suite.name: suite.tags["circuit"] for suite in included if "circuit" in suite.tags}
     return Study(items, circuits, pl.DataFrame(), dict(sorted(words.items(), key=lambda pair: pair[1])))
@@ -290,8 +282,7 @@ def _study(
 ) -> Study:  # fmt: skip
     items = pl.concat([pl.DataFrame(schema=classes.ITEM), *tables]).filter(~pl.col("suite").is_in(list(aside)))
     if not len(items):
-        place = runs[0].place if runs else "runs"
-        cure = "Run the collection hu2020."
+        place, cure = runs[0].place if runs else "runs", "Run the collection hu2020."
         raise RunError(place, "no results on included suites", "results of suites with predictions", cure)
     present = set(items["suite"])
     counted = {suite.name: suite for run in runs for suite in run.suites if suite.name in present}

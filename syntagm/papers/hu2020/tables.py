@@ -3,7 +3,7 @@
 Every mean has its n and a 95% interval, in its table or in the one that its notes name. The notes name the random units.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import polars as pl
@@ -39,18 +39,10 @@ def tables(study: Study) -> Iterator[tuple[str, Table]]:
 def classes(study: Study) -> Table:
     """Make the table of scores of model classes, averaged in three ways, or in two if all models are off-the-shelf."""
     rows = labelled(study, study.scores())
-    items = dict(
-        labelled(study, study.items)
-        .group_by("model", maintain_order=True)
-        .agg(pl.col("value").drop_nans().mean())
-        .iter_rows()
-    )
-    lines = []
-    for row in (
-        clustered.means(rows, ["model", "kind"], "score", Kind.SHARE, UNITS)
-        .sort("value", descending=True)
-        .iter_rows(named=True)
-    ):
+    of_items = labelled(study, study.items).group_by("model", maintain_order=True)
+    items = dict(of_items.agg(pl.col("value").drop_nans().mean()).iter_rows())
+    lines, means = [], clustered.means(rows, ["model", "kind"], "score", Kind.SHARE, UNITS)
+    for row in means.sort("value", descending=True).iter_rows(named=True):
         of_model = rows.filter(pl.col("model") == row["model"])
         numbers = (row["value"], row["low"], row["high"], row["n"])
         instances = of_model.select("corpus", "seed").unique().height
@@ -62,11 +54,7 @@ def classes(study: Study) -> Table:
     notes = (
         f"score: mean over {study.counted}{', corpora and seeds pooled' if extra else ''}.",
         "n: suite scores; intervals: for other suites, and other models of the class where there are several.",
-        *(
-            ["mean of corpus means: each corpus has the same weight, independently of its number of seeds."]
-            if extra
-            else []
-        ),
+        *["mean of corpus means: each corpus has the same weight, independently of its number of seeds."] * bool(extra),
         *_chances(study.levels),
         *([f"Excluded: {undefined} undefined values."] if undefined else []),
         *study.remarks,
@@ -79,10 +67,6 @@ def _chances(levels: Mapping[str, float] | float) -> list[str]:
         levels = {"": levels}
     known = ", ".join(f"{label} {level:.4f}".strip() for label, level in levels.items() if level == level)
     return [f"Chance: {known}, if compared values are independent draws."] if known else []
-
-
-def _span(counts: Sequence[int]) -> Cell:
-    return counts[0] if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 def cells(study: Study) -> Table:
@@ -146,23 +130,15 @@ def suites(study: Study) -> Table:
     scores = labelled(study, study.scores())
     mean = dict(suite_means(study.scores().filter(pl.col("corpus") != "")).iter_rows())
     models = list(dict.fromkeys(scores["model"]))
-    means = {
-        (suite, model): value
-        for suite, model, value in scores.group_by("suite", "model", maintain_order=True)
-        .agg(pl.col("score").mean())
-        .iter_rows()
-    }
-    items = dict(
-        study.scores()
-        .with_columns(items=pl.col("n") + pl.col("undefined"))
-        .group_by("suite", maintain_order=True)
-        .agg(pl.col("items").unique().sort())
-        .iter_rows()
-    )
+    grouped = scores.group_by("suite", "model", maintain_order=True).agg(pl.col("score").mean())
+    means = {(suite, model): value for suite, model, value in grouped.iter_rows()}
+    count = pl.col("n") + pl.col("undefined")
+    spans = scores.group_by("suite").agg(least=count.min(), most=count.max()).iter_rows()
+    items = {suite: least if least == most else f"{least} to {most}" for suite, least, most in spans}
     trained = _trained(study)
     rows = [
         (
-            suite, study.circuits.get(suite, ""), _span(items[suite]), *([mean.get(suite)] if trained else []),
+            suite, study.circuits.get(suite, ""), items[suite], *([mean.get(suite)] if trained else []),
             *(means.get((suite, model)) for model in models),
         )
         for suite in sorted(study.suites)
@@ -178,35 +154,28 @@ def suite_intervals(study: Study) -> Table:
     """Make the table of scores by suite with intervals, a row per suite and class; items are crossed with models."""
     items = labelled(study, study.items).filter(pl.col("value").is_not_nan())
     units = {"items": ("item",), "models": INSTANCE}
-    estimates = clustered.means(items, ["suite", "model"], "value", Kind.VERDICT, units).sort(
-        "suite", maintain_order=True
-    )
+    estimates = clustered.means(items, ["suite", "model"], "value", Kind.VERDICT, units)
     numbers = items.group_by("suite", "model").agg(pl.col("item").n_unique().cast(pl.Int64).alias("n"))
-    estimates = estimates.drop("n").join(numbers, on=["suite", "model"], how="left", maintain_order="left")
+    ordered = estimates.sort("suite", maintain_order=True).drop("n")
+    estimates = ordered.join(numbers, on=["suite", "model"], how="left", maintain_order="left")
     counts = _counts(items)
     rows = tuple((*row, counts[row[1]]) for row in estimates.select("suite", "model", "value", *_INTERVAL).iter_rows())
-    notes = (
-        "n: items; intervals: for other items, and other models of the class where there are several. models: their number.",
-    )
-    return Table("Score by suite, with intervals", ("suite", "model", "score", *_INTERVAL, "models"), rows, (), notes)
+    note = "n: items; intervals: for other items, and other models of the class where there are several. models: their number."
+    return Table("Score by suite, with intervals", ("suite", "model", "score", *_INTERVAL, "models"), rows, (), (note,))
 
 
 def modifiers(study: Study) -> Table:
     """Make the table of scores without and with modifiers, by pair of suites and over all pairs; differences are paired."""
     table = scores_of_pairs(study)
-    wide = table.pivot(
-        "modifier", index=["model", "kind", "corpus", "seed", "pair"], values="score", maintain_order=True
-    )
+    index = ["model", "kind", "corpus", "seed", "pair"]
+    wide = table.pivot("modifier", index=index, values="score", maintain_order=True)
     wide = wide.with_columns(difference=pl.col(MODIFIED) - pl.col(PLAIN))
-    subsets_of_pairs = [wide.with_columns(pair=pl.lit("all pairs")), wide]
     rows: list[Row] = []
-    for subset in subsets_of_pairs:
+    for subset in (wide.with_columns(pair=pl.lit("all pairs")), wide):
         keys = ["model", "pair"]
         plain, with_them = (clustered.means(subset, keys, name, Kind.SHARE)["value"] for name in (PLAIN, MODIFIED))
-        both = clustered.means(subset, keys, "difference", Kind.NUMBER, PAIRED).with_columns(
-            plain=plain, modified=with_them
-        )
-        both = both.sort("pair", maintain_order=True)
+        both = clustered.means(subset, keys, "difference", Kind.NUMBER, PAIRED)
+        both = both.with_columns(plain=plain, modified=with_them).sort("pair", maintain_order=True)
         rows += both.select(*keys, "plain", "modified", "value", *_INTERVAL).iter_rows()
     columns = ("model", "suites", PLAIN, MODIFIED, "difference", *_INTERVAL)
     notes = (

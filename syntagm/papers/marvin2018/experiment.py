@@ -36,8 +36,6 @@ SIZES = {"xs": 200_000}
 SEEDS = (1, 2)
 HOLDS, FAILS, UNCLEAR, EQUAL = "holds", "does not hold", "unclear", "no difference in the paper"
 INCOMPARABLE = "not comparable: other unknown words"
-# Their numbers must be equal for a comparison of perplexities.
-_NOT_KNOWN = ("unknown", "undefined")
 _Finished = tuple[Mapping[str, Any], Run]
 
 
@@ -148,8 +146,8 @@ def _perplexities(one: Sequence[_Finished], two: Sequence[_Finished]) -> tuple[C
     means = [float(np.exp(np.log(values).mean())) for values in zip(*pairs, strict=True)]
     lower = [second < first for first, second in pairs]
     verdict = HOLDS if all(lower) else UNCLEAR if any(lower) else FAILS
-    if any(first[key] != second[key] for (first, _), (second, _) in zip(one, two, strict=True) for key in _NOT_KNOWN):
-        verdict = INCOMPARABLE
+    unknown = [[(model["unknown"], model["undefined"]) for model, _ in models] for models in (one, two)]
+    verdict = verdict if unknown[0] == unknown[1] else INCOMPARABLE
     by_seed = ", ".join(f"{second - first:+.1f}" for first, second in pairs)
     words, in_paper = (
         int(one[0][0]["words"]),

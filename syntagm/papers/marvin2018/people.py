@@ -96,9 +96,8 @@ def table1(judged: Mapping[str, Judged]) -> Table:
                 rows.append((construction, name, group.comparison(construction), *cells(found), *beside))
     columns = ("construction", "model", "comparison", *COLUMNS, "people", "judgements", PAPER, "suites")
     pooled = "All pairs of a construction count the same, with animate or inanimate subjects."
-    return Table(
-        "Table 1: people, by construction", columns, tuple(rows), (PAPER,), (*NOTES, pooled, *_sources(judged))
-    )
+    notes = (*NOTES, pooled, *_sources(judged))
+    return Table("Table 1: people, by construction", columns, tuple(rows), (PAPER,), notes)
 
 
 def table2(judged: Mapping[str, Judged]) -> Table:
@@ -111,13 +110,8 @@ def table2(judged: Mapping[str, Judged]) -> Table:
                 rows.append((line["suite"], *key, name, *found, line[PAPER]))
     columns = ("suite", "main", "embedded", "model", "individual", "pairs", "judgements", PAPER)
     few = "A cell has too few pairs for an interval: the preset draws pairs of a suite regardless of these numbers."
-    return Table(
-        "Table 2: people, by number of the subjects",
-        columns,
-        tuple(rows),
-        (PAPER,),
-        (NOTES[0].split(" 95")[0], few, *_sources(judged)),
-    )
+    notes = (NOTES[0].split(" 95")[0], few, *_sources(judged))
+    return Table("Table 2: people, by number of the subjects", columns, tuple(rows), (PAPER,), notes)
 
 
 def beside(judged: Mapping[str, Judged], run: Run) -> list[str]:

@@ -27,13 +27,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.papers.cited import cited
 from syntagm.papers.marvin2018 import experiment, people
-from syntagm.papers.marvin2018.constructions import (
-    MEASURE,
-    PROBABLE,
-    by_construction,
-    constructions,
-    main_and_embedded,
-)
+from syntagm.papers.marvin2018.constructions import MEASURE, PROBABLE, by_construction, constructions, main_and_embedded
 from syntagm.papers.paper import Experiment, Paper
 from syntagm.papers.people import divided
 from syntagm.result import Estimate
@@ -91,7 +85,7 @@ def _words(runs: Sequence[Run]) -> dict[str, Table | Figure]:
     suites = [
         name
         for name in dict.fromkeys(suite.name for run in runs for suite in run.suites if MEASURE in suite.predictions)
-        if any(TESTED in tags_of(run, name) for run in runs if name in {suite.name for suite in run.suites})
+        if any(TESTED in tags_of(run, name) for _, run in having(runs, name))
     ]
     if suites:
         options = {"by": TESTED, "measure": MEASURE}
@@ -124,12 +118,8 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
     suites = constructions(run)
     pooled = by_construction(run, suites)
     # Suites of one animacy without those of the other.
-    alone = {
-        suite
-        for own in suites.values()
-        for suite in own
-        if not {suite.replace("_inanim", "_anim"), suite.replace("_anim", "_inanim")} <= {*own}
-    }
+    swaps = ("_inanim", "_anim"), ("_anim", "_inanim")
+    alone = {name for own in suites.values() for name in own if any(name.replace(*swap) not in own for swap in swaps)}
     rows: list[tuple[Cell, ...]] = []
     for line in published["table1"]:
         name = line["construction"]
@@ -193,7 +183,7 @@ def _by_numbers(run: Run, suite: str) -> dict[tuple[str, str], Estimate]:
 
 
 def _numbers(estimate: Estimate, chance: Cell) -> tuple[Cell, ...]:
-    return estimate.value, estimate.low, estimate.high, chance, estimate.n, estimate.ties, estimate.undefined
+    return (*estimate.numbers[:3], chance, *estimate.numbers[3:])
 
 
 def _chance(run: Run, suites: Sequence[str], measure: str) -> Cell:
@@ -205,8 +195,7 @@ def _chance(run: Run, suites: Sequence[str], measure: str) -> Cell:
 
 def _notes(run: Run, accuracies: Mapping[Any, Estimate]) -> tuple[str, ...]:
     """Describe how the numbers of a table were computed."""
-    suite = run.suites[0]
-    signature = run.signature(suite.name, MEASURE)
+    signature = run.signature(run.suites[0].name, MEASURE)
     if len(run.suites) > 1:
         signature = signature.over(len(run.suites))
     method = next((estimate.method for estimate in accuracies.values()), "")
@@ -215,11 +204,7 @@ def _notes(run: Run, accuracies: Mapping[Any, Estimate]) -> tuple[str, ...]:
         f"Signature: {signature}",
         *([f"Intervals: 95 %, {method}. Ties count as wrong."] if method else []),
         "Chance: the score of independent draws, computed from the formulas.",
-        *(
-            ["Items were sampled, so the weight of a pooled suite depends on its sample, not on its size."]
-            if sampled
-            else []
-        ),
+        *["Items were sampled, so the weight of a pooled suite depends on its sample, not on its size."] * sampled,
         *([] if run.done else ["The run is not finished: items without results are excluded."]),
         f"RNN, Multitask, n-gram, Humans: transcribed from {cited('marvin2018')['source']}",
     )

@@ -95,9 +95,8 @@ def table(runs: Runs) -> Table:
     found = of_runs(runs)
     lines: list[tuple[Cell, ...]] = [
         (
-            each.text, each.place, each.model, each.number,
-            *(or_none(number) for number in (each.estimate.value, each.estimate.low, each.estimate.high)),
-            each.estimate.n, str(each.claimed), each.verdict,
+            each.text, each.place, each.model, each.number, *map(or_none, each.estimate.numbers[:3]), each.estimate.n,
+            str(each.claimed), each.verdict,
         )
         for each in found
     ]  # fmt: skip

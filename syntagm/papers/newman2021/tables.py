@@ -1,5 +1,6 @@
 """The tables of Newman et al. 2021: MW, EW and TSE by construction, and the eligible lemmas."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
@@ -102,16 +103,14 @@ def eligible(runs: Runs) -> Table:
         records, contexts = run.record["contexts"].values(), kept.contexts(run)
         counts = [*contexts.select(pl.col("eligible").min().alias("least"), pl.col("eligible").max().alias("most"),
                                    pl.col("ranked").max().alias("single")).row(0)]  # fmt: skip
-        excluded = sum(count for record in records for count in record["left_out"].values())
-        reasons: dict[str, int] = {}
+        reasons: Counter[str] = Counter()
         for record in records:
-            for reason, count in record["left_out"].items():
-                reasons[reason] = reasons.get(reason, 0) + count
+            reasons.update(record["left_out"])
         why = "; ".join(f"{reason} ({count:,})" for reason, count in reasons.items())
         words = kept.words(run)
         lines.append((
             model, "left" if run.record["model"]["sees"] == "left" else "both sides", words.name, len(words.rows),
-            *counts, contexts["context"].n_unique(), sum(record["items"] for record in records), excluded,
+            *counts, contexts["context"].n_unique(), sum(record["items"] for record in records), reasons.total(),
             sum(record["conflicts"] for record in records), why,
         ))  # fmt: skip
     only = [model for model, run in runs if run.record["options"]["eligible"] == "single-token"]

@@ -11,7 +11,6 @@ from syntagm.papers.cited import cited
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, published
 from syntagm.papers.warstadt2020.raw import PEOPLE, Judgements, count_wins
 from syntagm.papers.warstadt2020.tables import Samples
-from syntagm.papers.warstadt2020.tables import numbers as numbers_of
 from syntagm.result import Estimate, Group
 from syntagm.stats.suite_means import mean
 
@@ -138,7 +137,7 @@ def people_table(samples: Samples, judgements: Judgements) -> Table:
     kept = [count for suite, count in counts.items() if suite in published()]
     for suite, (right, tied, pairs, judged) in sorted(counts.items()):
         sample = samples.get((PEOPLE, suite))
-        numbers = numbers_of(mean([sample], Group()))[:3] if sample else (None,) * 3
+        numbers = mean([sample], Group()).numbers[:3] if sample else (None,) * 3
         rows.append((suite, "kept" if suite in published() else "dropped", *numbers, pairs, right, tied, judged))
     columns = ("paradigm", "data", "agreement", "low", "high", "n", "won", "tied", "judgements")
     notes = (

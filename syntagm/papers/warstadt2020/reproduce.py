@@ -153,12 +153,6 @@ def _accuracy(estimates: Sequence[Estimate], humans: Mapping[tuple[str, str], fl
     return {"phenomena": figure}
 
 
-def _names(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
-    """Return titles of suites: model -> suite -> title, with a hash if another run has different content under the same name."""
-    shown = titles(runs)
-    return {name: {suite.name: shown[suite.name, suite.hash] for suite in run.suites} for name, run in named(runs)}
-
-
 def _correlations(table: pl.DataFrame, notes: Sequence[str]) -> Outputs:
     if table.is_empty():
         return {}
@@ -233,13 +227,11 @@ def _materials(runs: Sequence[Run], samples: tables.Samples, known: Known) -> Ou
 
 
 def _shallow(runs: Sequence[Run]) -> Outputs:
-    shown = _names(runs)
-    pairs = pl.concat(
-        [
-            surface.pairs(name, run, MEASURE).with_columns(pl.col("suite").replace(shown[name]))
-            for name, run in named(runs)
-        ]
-    )
+    shown, tables_of_pairs = titles(runs), []
+    for name, run in named(runs):
+        titled = pl.col("suite").replace({suite.name: shown[suite.name, suite.hash] for suite in run.suites})
+        tables_of_pairs.append(surface.pairs(name, run, MEASURE).with_columns(titled))
+    pairs = pl.concat(tables_of_pairs)
     # The first n-gram model of each order among the runs; a unigram model stands for word frequencies.
     ngrams: dict[object, str] = {}
     for name, run in named(runs):
@@ -251,11 +243,9 @@ def _shallow(runs: Sequence[Run]) -> Outputs:
         predictors.append(surface.margin_of(name))
     others = [name for name, run in named(runs) if learning_curve.family(run) != "ngram"]
     # The margin under an n-gram model does not count as a surface predictor for other n-gram models.
-    parts = [
-        surface.regressions(pairs.filter(pl.col("model").is_in(others)), predictors),
-        surface.regressions(pairs.filter(~pl.col("model").is_in(others)), surface.PREDICTORS),
-    ]
-    table = pl.concat(parts)
+    other = pl.col("model").is_in(others)
+    parts = [(other, predictors), (~other, surface.PREDICTORS)]
+    table = pl.concat([surface.regressions(pairs.filter(models), chosen) for models, chosen in parts])
     curves = binned.curves(pairs, surface.SHOWN)
     return {
         "table_shallow": tables.shallow_table(table, PROPERTIES),
@@ -280,30 +270,20 @@ def _methods(runs: Sequence[Run], known: Known) -> Outputs:
 def _learning(samples: tables.Samples, known: Known, runs: Sequence[Run], words: str) -> Outputs:
     """Draw curves over the paradigms that all models of known size have, since a line over others would compare paradigms."""
     sizes = learning_curve.training_words(runs, words)
-    by_model = {name: (run, size) for (name, run), size in zip(named(runs), sizes, strict=True) if size}
-    if len({size for _, size in by_model.values()}) < 2:
+    by_model = {
+        name: (learning_curve.family(run), name, n) for (name, run), n in zip(named(runs), sizes, strict=True) if n
+    }
+    if len({size for *_, size in by_model.values()}) < 2:
         return {}
-    owners: dict[str, set[str]] = {}
-    for model, suite in samples:
-        owners.setdefault(suite, set()).add(model)
-    shared = {suite for suite, models in owners.items() if models >= by_model.keys()}
-    excluded = sorted(suite for suite, models in owners.items() if models & by_model.keys() and suite not in shared)
+    shared, said = learning_curve.in_all([{suite for owner, suite in samples if owner == name} for name in by_model])
     chosen = {key: sample for key, sample in samples.items() if key[0] in by_model and key[1] in shared}
     estimates = tables.means(chosen, known)
     rows = [
-        (
-            estimate.group["phenomenon"],
-            learning_curve.family(by_model[name][0]),
-            name,
-            by_model[name][1],
-            *tables.numbers(estimate)[:4],
-            estimate.method,
-        )
-        for estimate in estimates
-        if estimate.group["over"] != "field" and (name := estimate.group.model)
+        (each.group["phenomenon"], *by_model[each.group.model], *each.numbers[:4], each.method)
+        for each in estimates
+        if each.group["over"] != "field"
     ]
     table = pl.DataFrame(rows, schema=learning_curve.SCHEMA, orient="row")
-    said = learning_curve.without(excluded)
     slopes = tables.slope_table(learning_curve.slopes(table), chosen, known, said)
     if not shared:
         return {"table_slopes": slopes}

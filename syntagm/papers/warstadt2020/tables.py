@@ -102,7 +102,7 @@ def table3(
         beside = (or_none(humans[model, name]), *(_share(line.get(model)) for model in PRINTED))
         counted = f"{present} of {theirs}" if present == shared else f"{present}, {shared} of the paper's {theirs}"
         counted = counted if shared else str(present)
-        rows.append((over, name, counted, model, *numbers(estimate), *(beside if published else ())))
+        rows.append((over, name, counted, model, *estimate.numbers, *(beside if published else ())))
     quoted = ("people", *PRINTED) if published else ()
     columns = ("over", "category", "paradigms", "model", *NUMBERS, *quoted)
     table = Table("Table 3: accuracy by category", columns, tuple(rows), quoted, (*methods(estimates), *notes))
@@ -116,17 +116,11 @@ def by_paradigm(samples: Samples, known: Known, notes: Sequence[str], published:
     order = {suite: index for index, suite in enumerate(by_category)}
     rows: list[tuple[Cell, ...]] = []
     for suite, estimate in sorted(estimates, key=lambda pair: order[pair[0]]):
-        quoted = (or_none(known[suite].human),) if published else ()
-        rows.append((known[suite].phenomenon, suite, estimate.group.model, *numbers(estimate), *quoted))
-    columns = ("category", "paradigm", "model", *NUMBERS, *(("people",) if published else ()))
-    quoted_columns = ("people",) if published else ()
-    return Table(
-        "Accuracy by paradigm",
-        columns,
-        tuple(rows),
-        quoted_columns,
-        (*methods([estimate for _, estimate in estimates]), *notes),
-    )
+        human = (or_none(known[suite].human),) if published else ()
+        rows.append((known[suite].phenomenon, suite, estimate.group.model, *estimate.numbers, *human))
+    quoted = ("people",) if published else ()
+    columns, explained = ("category", "paradigm", "model", *NUMBERS, *quoted), methods([each for _, each in estimates])
+    return Table("Accuracy by paradigm", columns, tuple(rows), quoted, (*explained, *notes))
 
 
 def contrasts(samples: Samples) -> list[Estimate]:
@@ -153,7 +147,10 @@ def contrasts(samples: Samples) -> list[Estimate]:
 
 def contrast_table(estimates: Sequence[Estimate], notes: Sequence[str] = ()) -> Table:
     """Make the table of contrasts."""
-    rows = [(each.group["contrast"], each.group.model, _pairs(each), *numbers(each)) for each in estimates]
+    rows = [
+        (each.group["contrast"], each.group.model, f"{each.group.count('pairs')} of {each.group.count('of')}", *each.numbers)
+        for each in estimates
+    ]  # fmt: skip
     columns = ("difference", "model", "pairs", *("difference_of_accuracies", *NUMBERS[1:]))
     computed = {each.group["contrast"] for each in estimates}
     lacking = [contrast.description for contrast in CONTRASTS if contrast.description not in computed]
@@ -161,13 +158,8 @@ def contrast_table(estimates: Sequence[Estimate], notes: Sequence[str] = ()) -> 
     explained = (
         "pairs: how many of the paper's pairs of paradigms the mean is over. Positive values: the first kind is easier."
     )
-    return Table(
-        "Attractors, distance and irregular nouns",
-        columns,
-        tuple(rows),
-        (),
-        (explained, *missing, *methods(estimates), *notes),
-    )
+    described = (explained, *missing, *methods(estimates), *notes)
+    return Table("Attractors, distance and irregular nouns", columns, tuple(rows), (), described)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,23 +189,11 @@ def materials_table(compared: Sequence[Materials], known: Known) -> Table:
             people_agree = float(np.mean([known[suite].human for suite in suites]))
             estimates.append(_difference(runs, suites))
             a, b = (float(np.mean([runs.pairs[suite][side].value for suite in suites])) for side in (0, 1))
-            found = estimates[-1]
-            numbers_found = (a, b, found.value, found.low, found.high, found.n)
-            rows.append((category, name, runs.model, runs.first, runs.second, *numbers_found, or_none(people_agree)))
+            found = (a, b, *estimates[-1].numbers[:4])
+            rows.append((category, name, runs.model, runs.first, runs.second, *found, or_none(people_agree)))
     columns = (
-        "category",
-        "paradigm",
-        "model",
-        "a",
-        "b",
-        "accuracy_a",
-        "accuracy_b",
-        "b_minus_a",
-        "low",
-        "high",
-        "n",
-        "people",
-    )
+        "category", "paradigm", "model", "a", "b", "accuracy_a", "accuracy_b", "b_minus_a", "low", "high", "n", "people",
+    )  # fmt: skip
     notes = (
         "a, b: two runs of the model whose suites have the same names but other pairs. Pairs of a and b are unrelated, so the "
         "difference is unpaired.",
@@ -230,19 +210,11 @@ def _difference(runs: Materials, suites: Sequence[str]) -> Estimate:
     return suite_means.contrast(pairs, Group(runs.model))
 
 
-def _pairs(estimate: Estimate) -> str:
-    return f"{estimate.group.count('pairs')} of {estimate.group.count('of')}"
-
-
 def correlation_table(table: pl.DataFrame, notes: Sequence[str] = ()) -> Table:
     """Make the table of the correlations of all pairs of models."""
-    rows = tuple(table.select("a", "b", "kind", "r", "low", "high", "n").iter_rows())
-    methods_used = [
-        f"Intervals: 95 %, {method}; n: paradigms." for method in dict.fromkeys(table.filter(pl.col("n") > 0)["method"])
-    ]
-    return Table(
-        "Correlation of accuracies", ("a", "b", "kind", "r", "low", "high", "n"), rows, (), (*methods_used, *notes)
-    )
+    columns, used = ("a", "b", "kind", "r", "low", "high", "n"), dict.fromkeys(table.filter(pl.col("n") > 0)["method"])
+    explained = (*(f"Intervals: 95 %, {method}; n: paradigms." for method in used), *notes)
+    return Table("Correlation of accuracies", columns, tuple(table.select(columns).iter_rows()), (), explained)
 
 
 def shallow_table(table: pl.DataFrame, descriptions: Mapping[str, str]) -> Table:
@@ -252,27 +224,20 @@ def shallow_table(table: pl.DataFrame, descriptions: Mapping[str, str]) -> Table
         table: a table with the columns of `views.surface.REGRESSIONS`.
         descriptions: predictor -> description.
     """
-    described = [name for name in dict.fromkeys(table["predictor"]) if name in descriptions]
+    predictors = list(dict.fromkeys(table["predictor"]))
+    margins = any(name.startswith("margin under ") for name in predictors)
     notes = (
         "log_odds: the change of the log odds of a correct answer per standard deviation (sd) of the predictor, with the "
         "others held constant; intercept: at the means. Plain logistic regression, maximum likelihood.",
         "Interval: 95 %, with the larger of se (independent pairs) and se_suites (clustered by suite, which needs many suites).",
         "explained: McFadden's pseudo-R2. left_out: pairs without a verdict or a predictor's value.",
-        *(f"{name}: {descriptions[name]}." for name in described),
-        *(
-            ["margin under MODEL: surprisal of the bad sentence minus that of the good one, in bits."]
-            if _margins(table)
-            else []
-        ),
+        *(f"{name}: {descriptions[name]}." for name in predictors if name in descriptions),
+        *["margin under MODEL: surprisal of the bad sentence minus that of the good one, in bits."] * margins,
     )
     title = "Surface predictors of correct answers"
     rows = tuple(tuple(or_none(cell) for cell in row) for row in table.iter_rows())
     left_out = ("mean", "sd", "se", "se_suites", "left_out", "suites", "explained", "remark")
     return Table(title, tuple(table.columns), rows, (), notes).narrowed(*left_out)
-
-
-def _margins(table: pl.DataFrame) -> bool:
-    return any(name.startswith("margin under ") for name in table["predictor"])
 
 
 def method_table(compared: Sequence[Comparison]) -> Table:
@@ -287,7 +252,7 @@ def method_table(compared: Sequence[Comparison]) -> Table:
         values = categories[each.group.measure, each.group.model] if each.group["label"] == "all" else []
         sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
         counted = str(each.group.count("suites"))
-        rows.append((each.group.measure, each.group["label"], counted, each.group.model, *numbers(each), sd))
+        rows.append((each.group.measure, each.group["label"], counted, each.group.model, *each.numbers, sd))
     columns = ("method", "category", "paradigms", "model", "difference_of_accuracies", *NUMBERS[1:], "sd")
     notes = (
         "Accuracy on whole sentences minus that of the prefix method, paired; positive: whole sentences are easier.",
@@ -342,11 +307,6 @@ def accuracies(samples: Samples) -> dict[str, dict[str, float]]:
     for (model, suite), sample in samples.items():
         by_model.setdefault(model, {})[suite] = sample.value
     return by_model
-
-
-def numbers(estimate: Estimate) -> tuple[Cell, ...]:
-    """Return value, interval and counts as cells."""
-    return estimate.value, estimate.low, estimate.high, estimate.n, estimate.ties, estimate.undefined
 
 
 def without_counts(table: Table) -> Table:
