@@ -191,7 +191,7 @@ class Plan:
         if not any(trial.role == "catch" for trial in self.trials) and not self.options.get("attention"):
             rules = replace(rules, catch=0.0)
         mistakes = ["The rest of a sentence after a mistake is excluded."]
-        hidden = "this question, hidden on our server's pages,"
+        hidden = "a question that our server hides"
         asked = [f"People who answer {no or hidden} are excluded: {text}" for text, no in self.questions]
         return [*rules.sentences(), *(mistakes if self.design.name == "maze" and rules.errors else ()), *asked]
 

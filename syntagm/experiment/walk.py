@@ -134,17 +134,13 @@ class _Walk:
             practised = trial.role == "practice"
             page.locator(f"progress[value='{place}']").wait_for()
             self._answer(trial, first, self.person.answer(trial))
-        asked = texts.asked_at_end(self.plan, self.study.settings)
-        for field in page.locator("form label:not(.hidden) input").all() if asked and self._asked() else ():
-            field.fill("simulated")
-        if asked:
-            self._press(page.get_by_role("button", name="Finish"))
+        if texts.asked_at_end(self.plan, self.study.settings):
+            (finish := page.get_by_role("button", name="Finish")).wait_for()
+            for field in page.locator("form label:not(.hidden) input").all():
+                field.fill("simulated")
+            self._press(finish)
         page.locator(".code").first.wait_for()
         return str(page.locator(".code").first.inner_text())
-
-    def _asked(self) -> bool:
-        self.page.get_by_role("button", name="Finish").wait_for()
-        return True
 
     def _press(self, place: Any) -> None:
         if self.phone:

@@ -208,7 +208,7 @@ def test_a_preset_says_who_may_take_part(tmp_path: Path) -> None:
     assert made.rules[-3:] == [
         "People who answer no are excluded: Are you in the United States now? (yes or no)",
         "People who answer no are excluded: Is English your first language? (yes or no)",
-        "People who answer this question, hidden on our server's pages, are excluded: What is seven plus four?",
+        "People who answer a question that our server hides are excluded: What is seven plus four?",
     ]
     make.write(made, tmp_path)
     assert plan.read(tmp_path).questions == made.questions
