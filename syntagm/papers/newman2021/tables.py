@@ -1,5 +1,6 @@
 """The tables of Newman et al. 2021: MW, EW and TSE by construction, and the eligible lemmas."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
@@ -89,29 +90,27 @@ def _notes(runs: Runs) -> tuple[str, ...]:
         "MW, EW: means over distinct contexts; TSE: over items, ties count as wrong. MW - EW: paired by context.",
         "Intervals: 95 %; of MW and EW for other contexts and lemmas, of TSE for other items.",
         "eligible lemmas: rows of the list that count. They differ between models, which limits comparisons of their scores.",
-        f"{', '.join(quoted['columns'])}: MW / EW / TSE, transcribed from {quoted['source']} Its contexts are those of its "
-        f"released templates, and of its {quoted['lemmas']:,} lemmas it kept {sizes}.",
+        f"{', '.join(quoted['columns'])}: MW / EW / TSE, transcribed from {quoted['source']} Contexts: from the "
+        f"paper's templates; eligible lemmas, of {quoted['lemmas']:,}: {sizes}.",
         *signatures(runs),
     )  # fmt: skip
 
 
 def eligible(runs: Runs) -> Table:
-    """Make the table of each model's queries: contexts, eligible lemmas, and items excluded with reasons."""
+    """Make the table of each model's queries: contexts, eligible lemmas, and items left out with reasons."""
     lines: list[tuple[Cell, ...]] = []
     for model, run in runs:
         records, contexts = run.record["contexts"].values(), kept.contexts(run)
         counts = [*contexts.select(pl.col("eligible").min().alias("least"), pl.col("eligible").max().alias("most"),
                                    pl.col("ranked").max().alias("single")).row(0)]  # fmt: skip
-        excluded = sum(count for record in records for count in record["left_out"].values())
-        reasons: dict[str, int] = {}
+        reasons: Counter[str] = Counter()
         for record in records:
-            for reason, count in record["left_out"].items():
-                reasons[reason] = reasons.get(reason, 0) + count
+            reasons.update(record["left_out"])
         why = "; ".join(f"{reason} ({count:,})" for reason, count in reasons.items())
         words = kept.words(run)
         lines.append((
             model, "left" if run.record["model"]["sees"] == "left" else "both sides", words.name, len(words.rows),
-            *counts, contexts["context"].n_unique(), sum(record["items"] for record in records), excluded,
+            *counts, contexts["context"].n_unique(), sum(record["items"] for record in records), reasons.total(),
             sum(record["conflicts"] for record in records), why,
         ))  # fmt: skip
     only = [model for model, run in runs if run.record["options"]["eligible"] == "single-token"]
@@ -126,4 +125,4 @@ def eligible(runs: Runs) -> Table:
         "another item.",
         *signatures(runs),
     )  # fmt: skip
-    return Table("What was asked", columns, tuple(lines), (), notes)
+    return Table("Contexts and eligible lemmas", columns, tuple(lines), (), notes)
