@@ -65,7 +65,7 @@ def subtitle(measure: str, runs: Sequence[tuple[str, Run]]) -> list[str]:
     names = f" for {', '.join(several)}" if len(several) < len(runs) else ""
     pale = "the paler a dot, the fewer contexts are valid; " if measure in ("equal_weight", "model_weight") else ""
     return [
-        f"{explanations[measure]}; mean over contexts, band: 95% interval",
+        f"{explanations[measure]}; mean over contexts; band, bar: 95% interval",
         "upper panels: most probable tokens with the probability mass on the axis; lower panels: least probable tokens",
         f"{pale}dot at 1: no cut-off" + (f", forms of several tokens included{names}" if several else ""),
     ]
@@ -131,19 +131,23 @@ def _pair(
 
 
 def _panel(rows: pl.DataFrame, end: str, up: Spec, models: Series) -> Spec:
-    values = [_point(row) for row in rows.iter_rows(named=True) if not isnan(row["value"])]
+    # A line and a band join the dots of several cut-offs; a single dot has a bar.
+    cut = pl.col("whole").not_()
+    rows = rows.filter(pl.col("value").is_not_nan()).with_columns(joined=cut & (cut.sum().over("model") > 1))
+    values = [_point(row) for row in rows.iter_rows(named=True)]
     place: Spec = {"x": _across(end, rows["share"].to_list()), "color": models.colour}
     pale = {"field": "valid", "type": "quantitative", "scale": {"domain": [0, 1], "range": [0.25, 1]}, "legend": None}
     dot = place | {"y": up, "shape": models.shape, "description": {"field": "said"}, "opacity": pale}
-    cut = layers.equal("whole", False)
+    joined = layers.equal("joined", True)
     dash = [4, 3] if end == BOTTOM else [1, 0]
     return {
         "width": WIDTH,
         "height": HEIGHTS[end],
         "data": {"values": values},
         "layer": [
-            layer(layers.band(0.18), place | axes.spread(up), cut),
-            layer(layers.line(1.5, strokeDash=dash), place | {"y": up}, cut),
+            layer(layers.band(0.18), place | axes.spread(up), joined),
+            layer(layers.rule(opacity=0.35), place | axes.spread(up), layers.equal("joined", False)),
+            layer(layers.line(1.5, strokeDash=dash), place | {"y": up}, joined),
             layer(layers.dot(26, opacity=None), dot),
         ],
     }
@@ -164,19 +168,15 @@ def _across(end: str, shares: Sequence[float]) -> Spec:
         return axes.proportion(title, "share", quarters, format=".2~f", titleFontSize=11)
     ticks = sorted(set(shares), reverse=True)
     domain = (min(ticks) / 1.5, 1.0) if ticks else (0.1, 1.0)
-    powers = [share for share in ticks if _power(share)]
+    # Of cut-offs with powers of ten among them, only these are labelled, because more labels would overlap.
+    powers = [share for share in ticks if f"{share:e}".startswith("1.000000e")] or ticks
     return axes.logarithmic(
         "share", title, domain, powers[:: 1 if len(powers) < 4 else 2], format=".0e", titleFontSize=11
     )
-
-
-def _power(share: float) -> bool:
-    """Return whether a cut-off is a power of ten. Only these are labelled, because more labels would overlap."""
-    return f"{share:e}".startswith("1.000000e")
 
 
 def _point(row: Row) -> dict[str, object]:
     where = "nothing cut off" if row["whole"] else f"{row['end']} {row['share']:g}"
     said = f"{row['model']}, {row['group']}, {where}: {estimated(row)}"
     valid = row["n"] / max(row["n"] + row["undefined"], 1)
-    return {**point(row, said, "model", "share", "whole"), "valid": valid}
+    return {**point(row, said, "model", "share", "joined"), "valid": valid}

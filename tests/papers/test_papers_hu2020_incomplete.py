@@ -71,8 +71,10 @@ def test_nothing_is_said_of_a_correlation_without_degrees_of_freedom(
     [within] = [row for row in rows if str(row[0]).endswith("within a class")]
     assert within[3] == "inconclusive" + INCOMPLETE
     made = correlations(build_study(raw))
-    # All are word by word: the size and one class of two leave 5 - 2 - 2 = 1 degree of freedom.
-    assert not any(note.startswith("nan") for note in made.notes)
+    # All are word by word: the size and one class of two leave 5 - 2 - 2 = 1 degree of freedom: a value, no interval.
+    value, low = made.rows[-1][3:5]
+    assert (value == value, low == low) == (True, False)
+    assert any(note.startswith("nan") for note in made.notes)
     few = replace(build_study(raw), items=build_study(raw).items.filter(pl.col("corpus") == "xs"))
     assert any(note.startswith("nan") for note in correlations(few).notes)
 

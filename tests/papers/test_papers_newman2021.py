@@ -140,6 +140,16 @@ def test_a_finding_that_a_run_cannot_show_is_named(tmp_path: Path) -> None:
     assert [row["model"] for row in table(shown) if "top" in str(row["number"])] == ["drawn:9 (b)"] * 2
 
 
+def test_a_single_cut_off_has_a_label_and_its_dots_have_bars(tmp_path: Path) -> None:
+    figure = newman2021.of_runs([filled(tmp_path, SHORT, top=(0.5,), bottom=(0.5,))])["figure2_equal_weight"]
+    assert isinstance(figure, Figure)
+    top, bottom = figure.spec["concat"][0]["vconcat"]
+    assert bottom["layer"][0]["encoding"]["x"]["axis"]["values"] == [0.5]
+    bars = {"filter": {"field": "joined", "equal": False}}
+    assert all(any(layer.get("transform") == [bars] for layer in panel["layer"]) for panel in (top, bottom))
+    assert [dot["joined"] for panel in (top, bottom) for dot in panel["data"]["values"]] == [False] * 3
+
+
 def test_items_without_an_eligible_pair_are_in_no_tse_of_a_context(tmp_path: Path) -> None:
     words = WordList("some", LABELS, (*VERBS.rows, WordRow("thunder", ("the_the", "the_is"))))
     suite = pairs(
@@ -186,15 +196,21 @@ def test_the_confound_by_pencil(tmp_path: Path) -> None:
     assert found["singular", "model_weight", neither]["score"] == pytest.approx(0.26 / 0.40)
 
 
+def test_an_interval_of_a_difference_of_shares_is_within_its_range() -> None:
+    one, other = (pl.DataFrame({"contexts": [1, 1], "won": won}) for won in ([0.0, 1.0], [1.0, 1.0]))
+    found = lemma_groups.difference(one, other, "equal_weight").difference
+    assert (found.low, found.value, found.high) == (-1, -0.5, 1)
+
+
 def test_differences_within_bands_weigh_by_the_first_group() -> None:
-    columns = {"contexts": [1] * 3, "band": ["1", "1", "2"]}
-    one = pl.DataFrame(columns | {"won": [1.0, 0.0, 1.0]})
+    columns = {"contexts": [100] * 3, "band": ["1", "1", "2"]}
+    one = pl.DataFrame(columns | {"won": [52.0, 48.0, 100.0]})
     other = pl.DataFrame(columns | {"won": [0.0, 0.0, 0.0]})
     found = lemma_groups.difference(one, other, "equal_weight", "band").difference
     # 2/3 (1/2 - 0) + 1/3 (1 - 0); the lemma that is alone adds no spread.
     assert found.value == pytest.approx(2 / 3)
-    # Of the two lemmas of band 1, sd .707: weight 2/3, SE .5; the others don't vary. t(1) = 12.7.
-    assert found.high - found.value == pytest.approx(12.7062 * 2 / 3 * 0.5, rel=1e-4)
+    # Of the two lemmas of band 1, sd .028: weight 2/3, SE .02; the others don't vary. t(1) = 12.7.
+    assert found.high - found.value == pytest.approx(12.7062 * 2 / 3 * 0.02, rel=1e-4)
     assert found.method == "t(1); random: lemmas; fixed: contexts; only 3 lemmas"
     alone = lemma_groups.difference(one, other.with_columns(band=pl.lit("9")), "equal_weight", "band")
     assert alone.n == 0
@@ -204,7 +220,7 @@ def test_differences_within_bands_weigh_by_the_first_group() -> None:
 def test_right_contexts_are_for_models_that_see_them(tmp_path: Path) -> None:
     assert "right_contexts" not in made(tmp_path / "left")
     found = table(made(tmp_path / "both", both_sides=True)["right_contexts"])
-    assert [(row["right of the blank"], row["contexts"], row["of them"]) for row in found] == [
+    assert [(row["right of the gap"], row["contexts"], row["of them"]) for row in found] == [
         (".", 3, "2 singular, 1 plural"),
         ("old.", 1, "0 singular, 1 plural"),
     ]

@@ -28,7 +28,7 @@ def tables(folder: Path) -> Iterator[tuple[str, Table]]:
         place, family = places.model(folder, measured.cell(model)), model["family"]
         trained = training.finished(place) or {}
         key = tuple(model[name] for name in part)
-        # Models over byte pairs have none, nor have models that were trained before it was recorded.
+        # GPT-2s have none, nor have models that were trained before it was recorded.
         if "unknown_classes" in trained:
             counts = (trained[name] for name in ("sentences", "words", "types", "unknown_classes"))
             unseen = (sum(trained["unseen_classes"].values()), sum(model.get("unseen_classes", {}).values()))
@@ -61,7 +61,7 @@ _TEXTS = (
     "unknown_types: classes of unknown words that occur. One row for each way of counting, with the families that share it.",
     "unseen_in_valid, unseen_in_test: words of the held-out and the test text whose class of unknown words does not occur "
     "in training, so that they are scored as a wider class. The study of Hu et al. 2020 had none.",
-    "Models over byte pairs have no unknown words, and are not listed.",
+    "Not listed: models over byte pairs, which have no unknown words, and gpt2-words, for which these are not counted.",
 )
 _MODELS = (
     "parameters: floating-point numbers in the weights; a matrix that is used twice counts once. Those of an n-gram model are "

@@ -207,7 +207,7 @@ def correlations(study: Study) -> Table:
         "held constant: both variables are replaced by their residuals from a least-squares fit on it (of ranks for Spearman).",
         "p assumes independent models. It is too small, because models of one corpus or class, above all seeds, are similar.",
         *study.mixed,
-        *([_NONE] if any(row[3] != row[3] for row in rows) else []),
+        *([_NONE] if any(row[4] != row[4] for row in rows) else []),
     )
     return Table("SG score and perplexity", columns, tuple(rows), (), notes)
 

@@ -129,7 +129,7 @@ def right_contexts(runs: Runs) -> Table | None:
         return None
     columns = (
         "model",
-        "right of the blank",
+        "right of the gap",
         "contexts",
         "of them",
         "EW",

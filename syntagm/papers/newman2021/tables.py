@@ -90,14 +90,14 @@ def _notes(runs: Runs) -> tuple[str, ...]:
         "MW, EW: means over distinct contexts; TSE: over items, ties count as wrong. MW - EW: paired by context.",
         "Intervals: 95 %; of MW and EW for other contexts and lemmas, of TSE for other items.",
         "eligible lemmas: rows of the list that count. They differ between models, which limits comparisons of their scores.",
-        f"{', '.join(quoted['columns'])}: MW / EW / TSE, transcribed from {quoted['source']} Its contexts are those of its "
-        f"released templates, and of its {quoted['lemmas']:,} lemmas it kept {sizes}.",
+        f"{', '.join(quoted['columns'])}: MW / EW / TSE, transcribed from {quoted['source']} Contexts: from the "
+        f"paper's templates; eligible lemmas, of {quoted['lemmas']:,}: {sizes}.",
         *signatures(runs),
     )  # fmt: skip
 
 
 def eligible(runs: Runs) -> Table:
-    """Make the table of each model's queries: contexts, eligible lemmas, and items excluded with reasons."""
+    """Make the table of each model's queries: contexts, eligible lemmas, and items left out with reasons."""
     lines: list[tuple[Cell, ...]] = []
     for model, run in runs:
         records, contexts = run.record["contexts"].values(), kept.contexts(run)
@@ -125,4 +125,4 @@ def eligible(runs: Runs) -> Table:
         "another item.",
         *signatures(runs),
     )  # fmt: skip
-    return Table("What was asked", columns, tuple(lines), (), notes)
+    return Table("Contexts and eligible lemmas", columns, tuple(lines), (), notes)

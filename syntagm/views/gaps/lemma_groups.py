@@ -96,7 +96,7 @@ def difference(group_a: pl.DataFrame, group_b: pl.DataFrame, measure: str, withi
     if not units:
         return Comparison(group, Estimate(group, value, np.nan, np.nan, n, "no interval: fewer than two lemmas"))
     spread = replace(cluster_intervals.combined(variances, units), units=(("lemmas", n),), fixed=_FIXED)
-    found = interval.student(value, spread)
+    found = interval.student(value, spread).clipped(-1.0)
     return Comparison(group, found.estimate(group, value, n))
 
 
