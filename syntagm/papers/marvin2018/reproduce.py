@@ -140,8 +140,9 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
                 quoted = [line[model] if measure == of_models and whole else None for model in models]
                 quoted.append(line[humans] if measure == of_people and whole else None)
                 numbers = _numbers(pooled[name, measure], _chance(run, suites[name], measure))
+                formula = run.suite(suites[name][0]).predictions[measure]
                 shares = [
-                    group.share(name, suites[name], run) if measure == group.comparison(name) else None
+                    group.share(name, suites[name], run) if formula == group.comparison(name)[1] else None
                     for group in judged.values()
                 ]
                 rows.append((name, measure, *numbers, *shares, *quoted, ", ".join(suites[name])))
