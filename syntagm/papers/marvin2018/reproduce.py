@@ -25,6 +25,7 @@ import polars as pl
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
+from syntagm.formats.marvin2018 import unpaired
 from syntagm.papers.cited import cited
 from syntagm.papers.marvin2018 import experiment, people
 from syntagm.papers.marvin2018.constructions import (
@@ -123,13 +124,7 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
     models, humans = published["columns"][:-1], published["columns"][-1]
     suites = constructions(run)
     pooled = by_construction(run, suites)
-    # Suites of one animacy without those of the other.
-    alone = {
-        suite
-        for own in suites.values()
-        for suite in own
-        if not {suite.replace("_inanim", "_anim"), suite.replace("_anim", "_inanim")} <= {*own}
-    }
+    alone = {suite for own in suites.values() for suite in unpaired(own)}
     rows: list[tuple[Cell, ...]] = []
     for line in published["table1"]:
         name = line["construction"]

@@ -7,7 +7,7 @@ import polars as pl
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.papers.cited import cited
-from syntagm.papers.newman2021.rows import PAIRED, published_row, rows, signatures
+from syntagm.papers.newman2021.rows import PAIRED, has_all_suites, published_row, rows, signatures
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.views.gaps import kept
@@ -29,10 +29,11 @@ def table2(runs: Runs, estimates: Sequence[Estimate]) -> Table:
     lines: list[tuple[Cell, ...]] = []
     for row in names:
         with_row = [(model, run) for model, run in runs if (row, model, "tse") in by_key]
-        for number, (model, run) in enumerate(with_row):
+        whole = [model for model, run in with_row if has_all_suites(run, row)][:1]
+        for model, run in with_row:
             of_row = {name: by_key.get((row, model, measure)) for name, measure in MEASURES.items()}
             lines.append(
-                (row, model, *_numbers(of_row), _eligible(run, rows(run)[row]), *_quoted(row, quoted, number == 0))
+                (row, model, *_numbers(of_row), _eligible(run, rows(run)[row]), *_quoted(row, quoted, model in whole))
             )
     columns = ("construction", "model", *_columns(), "eligible lemmas", *quoted)
     title = "Table 2: model weight, equal weight and TSE by construction"
@@ -76,7 +77,7 @@ def _eligible(run: Run, suites: Sequence[str]) -> str:
 
 
 def _quoted(row: str, columns: Sequence[str], first: bool) -> Iterator[Cell]:
-    """Yield MW / EW / TSE as printed, for the first model only."""
+    """Yield MW / EW / TSE as printed, for the first model with all suites of the row only."""
     numbers = published_row(row) if first else {}
     for name in columns:
         yield " / ".join(f"{number:.2f}" for number in numbers[name]) if name in numbers else None
@@ -89,8 +90,8 @@ def _notes(runs: Runs) -> tuple[str, ...]:
         "MW, EW: means over distinct contexts; TSE: over items, ties count as wrong. MW - EW: paired by context.",
         "Intervals: 95 %; of MW and EW for other contexts and lemmas, of TSE for other items.",
         "eligible lemmas: rows of the list that count. They differ between models, which limits comparisons of their scores.",
-        f"{', '.join(quoted['columns'])}: MW / EW / TSE, transcribed from {quoted['source']} Its contexts are those of its "
-        f"released templates, and of its {quoted['lemmas']:,} lemmas it kept {sizes}.",
+        f"{', '.join(quoted['columns'])}: MW / EW / TSE of rows with all their suites, transcribed from {quoted['source']} Its "
+        f"contexts are those of its released templates, and of its {quoted['lemmas']:,} lemmas it kept {sizes}.",
         *signatures(runs),
     )  # fmt: skip
 
