@@ -300,3 +300,11 @@ def test_the_command_puts_people_beside_a_model(tmp_path: Path) -> None:
     assert main(["reproduce", "warstadt2020", "--from-run", *folders, "-o", str(out)]) == 0
     assert "simulated" in (out / "table_validation.md").read_text()
     assert "people:sim" in (out / "table3.csv").read_text()
+
+
+def test_a_report_says_why_people_judge_the_first_prediction_only(tmp_path: Path) -> None:
+    suite = paradigm("wh_island", 2)
+    two = replace(suite, predictions=(*suite.predictions, replace(suite.predictions[0], name="other")))
+    page = sg.write_report([run_of([two], {"wh_island": ["gggg", "gggb"]})], tmp_path / "page.html").read_text()
+    assert "People chose between the sentences of the first prediction only." in page
+    assert "sees the text on both sides" not in page
