@@ -331,6 +331,8 @@ def test_bands_say_that_suites_or_lists_differ(tmp_path: Path) -> None:
     for figure in (frequency_bands.draw_figure([a, b]), newman2021.of_runs([a, b])["frequency_bands"]):
         assert isinstance(figure, Figure)
         assert "different suites" in " ".join(figure.spec["title"]["subtitle"])
+        # A longer line would be cut off.
+        assert max(len(line) for line in figure.spec["title"]["subtitle"][len(frequency_bands.SUBTITLE) :]) <= 90
     assert not frequency_bands.differences([("a", a), ("again", a)])
 
 
