@@ -7,6 +7,7 @@ from math import isnan
 from typing import TypeVar
 
 from syntagm.display import shown
+from syntagm.io.number import counted
 from syntagm.result import Estimate, unseen_of
 
 T = TypeVar("T")
@@ -126,7 +127,7 @@ def remarks(numbers: Iterable[tuple[str, Sequence[str]]], most: int = MOST) -> t
         few_units = f"only {' to '.join(map(str, sorted({min(counts), max(counts)})))} " if counts else ""
         sentences.append(f"{', '.join(names)}{f' and {more} more' if more > 0 else ''}: {few_units}{remark}.")
     if (left := len(by_remark) - most) > 0:
-        sentences.append(f"{left} more remarks of this kind.")
+        sentences.append(f"{counted(left, 'more remark')} of this kind.")
     return tuple(sentences)
 
 

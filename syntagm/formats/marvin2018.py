@@ -102,6 +102,16 @@ def read(
     yield Suite(path.stem, items, PREDICTIONS[sizes.pop()], tags(path.stem) | made_tags)
 
 
+def unpaired(suites: Sequence[str]) -> set[str]:
+    """Return the suites of one animacy without those of the other.
+
+    >>> unpaired(["vp_coord", "prep_anim"])
+    {'prep_anim'}
+    """
+    of_both = {suite: {suite.replace("_inanim", "_anim"), suite.replace("_anim", "_inanim")} for suite in suites}
+    return {suite for suite, both in of_both.items() if not both <= {*suites}}
+
+
 def tags(name: str) -> dict[str, str]:
     """Return the tags of a suite that follow from the name of its file.
 

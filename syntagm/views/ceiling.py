@@ -63,7 +63,10 @@ def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
                     rows.append(_row(title, people, name, margins, whole, reliability))
             if len(rows) == before:
                 rows.append(_row(title, people, "", None, whole, reliability))
-        notes += [f"{name} lacks items that {people} saw in {listed(suites)}." for name, suites in lacking.items()]
+        notes += [
+            f"{name} lacks items that {people} saw, or their prediction, in {listed(suites)}."
+            for name, suites in lacking.items()
+        ]
         if len(parts) > 1:
             several = [(name, own) for name, own in pooled.items() if len(own) > 1] or [("", [])]
             for name, own in several:
@@ -157,10 +160,14 @@ def _reliability_of_all(run: Run, parts: Sequence[_Part], splits: int) -> Reliab
 
 
 def _margins(other: Run, run: Run, record: SuiteRecord, items: Sequence[str]) -> NDArray[np.float64] | None:
-    """Return the margins of a model for the items that people saw; None if it lacks an item or the first prediction."""
-    first = next(iter(record.predictions_for("first")), "")
+    """Return the margins of a model for the items that people saw; None if it lacks an item or the first prediction.
+
+    The prediction has another name in a suite of another format.
+    """
+    first = record.predictions[next(iter(record.predictions_for("first")))]
     same = same_items(run, record.name, other)
-    if not same or other.suite(record.name).predictions.get(first) != record.predictions[first]:
-        return None
-    found = dict(other.results(record.name).filter(pl.col("measure") == first).select("item", "margin").iter_rows())
-    return np.array([found.get(same[item], np.nan) for item in items]) if found else None
+    own = other.suite(record.name).predictions if same else {}
+    names = [name for name, formula in own.items() if formula == first]
+    found = other.results(record.name).filter(pl.col("measure").is_in(names)) if names else pl.DataFrame()
+    margins = dict(found.select("item", "margin").iter_rows()) if len(found) else {}
+    return np.array([margins.get(same[item], np.nan) for item in items]) if margins else None

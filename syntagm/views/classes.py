@@ -25,7 +25,7 @@ from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import lines, or_none, remarks, remarks_on, signed
 from syntagm.errors import UsageError
 from syntagm.result import Kind
-from syntagm.runs.several import named, unequal
+from syntagm.runs.several import listed, named, unequal
 from syntagm.runs.store import Run
 from syntagm.stats import in_words, interval, model_classes, suite_intervals
 from syntagm.stats.adjust import holm
@@ -190,7 +190,7 @@ def make_table(
         "which it is about.",
         *in_words.intervals(of_row.method for of_row in found.values()),
         *remarks((name, of_row.remarks) for name, of_row in found.items()),
-        *(f"Skipped: {suite}, not in all runs with the same content." for suite in skipped),
+        *([f"Skipped: {listed(skipped)}, not in all runs with the same content."] if skipped else []),
     )
     return Table("Scores of classes of models", COLUMNS, tuple(rows), notes=notes)
 

@@ -10,6 +10,7 @@ from syntagm.drawing.chart import INK, Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.points import Row, estimated, point
 from syntagm.drawing.series import Series
+from syntagm.drawing.text import lines
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
 from syntagm.views.gaps import kept, lemma_groups
@@ -93,7 +94,7 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
     if not rows:
         raise UsageError("the word list", f"no column {TAG}", f"`{TAG}`: a number for each lemma, as in the list verbs")
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    return draw(table, [*SUBTITLE, *differences(filled(runs))])
+    return draw(table, [*SUBTITLE, *lines(differences(filled(runs)))])
 
 
 def draw(

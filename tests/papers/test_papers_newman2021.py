@@ -165,13 +165,31 @@ def test_items_without_an_eligible_pair_are_in_no_tse_of_a_context(tmp_path: Pat
 def test_paradigms_of_blimp_are_a_row_by_their_names(tmp_path: Path) -> None:
     names = ("irregular_plural_subject_verb_agreement_1", "distractor_agreement_relational_noun")
     blimp = [dataclasses.replace(suite, name=name, tags={}) for suite, name in zip((SHORT, LONG), names, strict=True)]
-    [row] = table(newman2021.of_runs([filled(tmp_path, *blimp)])["table2"])
-    assert (row["construction"], row["contexts"], row["GPT2-XL"]) == ("BLiMP", 3, "0.82 / 0.75 / 0.91")
+    made_of_two = newman2021.of_runs([filled(tmp_path, *blimp)])["table2"]
+    [row] = table(made_of_two)
+    # The paper's numbers are over four paradigms.
+    assert isinstance(made_of_two, Table)
+    assert made_of_two.notes[-1] == "The paper's numbers are over more suites than here, so not shown: BLiMP."
+    assert (row["construction"], row["contexts"], row["GPT2-XL"]) == ("BLiMP", 3, None)
+
+
+def test_the_paper_is_quoted_beside_rows_with_all_their_suites(tmp_path: Path) -> None:
+    def quoted(name: str, **constructions: str) -> object:
+        suites = [
+            dataclasses.replace(SHORT, name=name, tags={"construction": tag}) for name, tag in constructions.items()
+        ]
+        return table(newman2021.of_runs([filled(tmp_path / name, *suites)])["table2"])[0]["GPT2-XL"]
+
+    assert quoted("short", vp_coord="Short VP coordination") is None
+    assert quoted("both", vp_coord="Short VP coordination", long_vp_coord="Long VP coordination") is not None
+    assert quoted("alone", prep_anim="Across a prepositional phrase") is None
+    prep = "Across a prepositional phrase"
+    assert quoted("pair", prep_anim=prep, prep_inanim=prep) == "0.84 / 0.76 / 0.96"
 
 
 @pytest.mark.slow
 def test_cited_numbers_stand_once_a_row(tmp_path: Path) -> None:
-    runs = [filled(tmp_path / name, SHORT, words=words) for name, words in (("a", VERBS), ("b", BARE))]
+    runs = [filled(tmp_path / name, SHORT, LONG, words=words) for name, words in (("a", VERBS), ("b", BARE))]
     found = table(newman2021.of_runs(runs)["table2"])
     assert [row["model"] for row in found] == ["drawn:9 (a)", "drawn:9 (b)"]
     assert [row["GPT2-XL"] is None for row in found] == [False, True]
@@ -329,6 +347,8 @@ def test_bands_say_that_suites_or_lists_differ(tmp_path: Path) -> None:
     for figure in (frequency_bands.draw_figure([a, b]), newman2021.of_runs([a, b])["frequency_bands"]):
         assert isinstance(figure, Figure)
         assert "different suites" in " ".join(figure.spec["title"]["subtitle"])
+        # A longer line would be cut off.
+        assert max(len(line) for line in figure.spec["title"]["subtitle"][len(frequency_bands.SUBTITLE) :]) <= 90
     assert not frequency_bands.differences([("a", a), ("again", a)])
 
 

@@ -89,10 +89,11 @@ def model(count: int, first: int = 0, seed: int = 1) -> Run:
 
 
 def people_on(first: int = 0) -> Run:
-    """People who saw the first two pairs of each paradigm."""
+    """People who saw the first two pairs of each paradigm, from files of SyntaxGym's format, which numbers predictions."""
     choices = {"wh_island": ["gggg", "gggb"], "causative": ["gbbb", "ggbb"], "passive_1": ["gggb", "ggbb"],
                "my_own": ["gbbb", "gbbb"]}  # fmt: skip
-    return run_of([paradigm(name, 2, first) for name in PARADIGMS], choices)
+    numbered = (replace(names.PREDICTIONS[2][0], name="0"),)
+    return run_of([replace(paradigm(name, 2, first), predictions=numbered) for name in PARADIGMS], choices)
 
 
 SHARES = [7 / 8, 3 / 8, 5 / 8, 2 / 8]
@@ -136,10 +137,10 @@ def test_people_who_saw_other_pairs_are_not_mixed_with_a_model() -> None:
     with pytest.warns(UserWarning, match="DIFFERENT CONTENT"):
         made = sg.table("ceiling", [run, judged])
     assert {(row["model"], row["r"]) for row in rows(made)} == {(None, None)}
-    assert (
-        made.notes[-1]
-        == f"{run.name} lacks items that people:ours saw in suites wh_island, causative, passive_1 and 1 more."
+    said = (
+        f"{run.name} lacks items that people:ours saw, or their prediction, in suites wh_island, causative, passive_1"
     )
+    assert made.notes[-1] == f"{said} and 1 more."
 
 
 def test_views_compare_people_with_a_model_over_the_pairs_that_they_saw() -> None:
@@ -225,7 +226,9 @@ def test_constructions_pool_their_pairs_and_stand_beside_humans() -> None:
 def test_people_who_saw_other_pairs_have_no_column_beside_a_construction() -> None:
     numbers = [("sing", "sing"), ("sing", "plur")]
     seen, within = numbered("prep_anim", *numbers), numbered("obj_rel_within_anim", *numbers)
-    judged = run_of([seen, within], {"prep_anim": ["gggg", "gggb"], "obj_rel_within_anim": ["gggb", "ggbb"]})
+    # SyntaxGym's format numbers predictions.
+    renamed = replace(seen, predictions=(replace(seen.predictions[0], name="0"),))
+    judged = run_of([renamed, within], {"prep_anim": ["gggg", "gggb"], "obj_rel_within_anim": ["gggb", "ggbb"]})
     others = replace(within, items=tuple(
         replace(item, sentences={name: Sentence(f"Now {sentence.text}") for name, sentence in item.sentences.items()})
         for item in within.items
@@ -297,3 +300,11 @@ def test_the_command_puts_people_beside_a_model(tmp_path: Path) -> None:
     assert main(["reproduce", "warstadt2020", "--from-run", *folders, "-o", str(out)]) == 0
     assert "simulated" in (out / "table_validation.md").read_text()
     assert "people:sim" in (out / "table3.csv").read_text()
+
+
+def test_a_report_says_why_people_judge_the_first_prediction_only(tmp_path: Path) -> None:
+    suite = paradigm("wh_island", 2)
+    two = replace(suite, predictions=(*suite.predictions, replace(suite.predictions[0], name="other")))
+    page = sg.write_report([run_of([two], {"wh_island": ["gggg", "gggb"]})], tmp_path / "page.html").read_text()
+    assert "People chose between the sentences of the first prediction only." in page
+    assert "sees the text on both sides" not in page

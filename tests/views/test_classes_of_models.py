@@ -49,3 +49,11 @@ def test_runs_without_a_common_suite_are_refused(seeds: list[Run], tmp_path: Pat
     other = toy_run(tmp_path / "other", agreement("u"))
     with pytest.raises(sg.RunError, match="no suite has the same content"):
         sg.table("classes", [seeds[0], other])
+
+
+def test_suites_that_not_all_runs_have_are_said_once(seeds: list[Run], tmp_path: Path) -> None:
+    more = toy_run(tmp_path / "more", *(agreement(name) for name in "svwxyz"))
+    notes = sg.table("classes", [seeds[0], more]).notes
+    assert [note for note in notes if "Skipped" in note] == [
+        "Skipped: suites t, v, w and 3 more, not in all runs with the same content."
+    ]

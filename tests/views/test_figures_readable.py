@@ -59,6 +59,7 @@ def test_remarks_on_many_groups_are_one_sentence() -> None:
     # Tables name more remarks than figures.
     each = [(f"suite_{at}", [f"without item {at}"]) for at in range(9)]
     assert (len(remarks(each)), len(remarks(each, 3))) == (9, 4)
+    assert remarks(each)[-1] == "1 more remark of this kind."
 
 
 def test_labels_of_axes_stand_on_their_ticks() -> None:

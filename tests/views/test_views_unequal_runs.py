@@ -15,6 +15,8 @@ from experiment_for_tests import planned
 from masked_for_tests import masked
 from toy_runs import FULL, agreement, pairs, toy_run
 
+import syntagm as sg
+from syntagm.cli import main
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
 from syntagm.errors import UsageError
@@ -248,3 +250,11 @@ def test_the_figures_of_hu2020_are_of_the_suites_of_each_model(large: Run, small
     assert any("0.5000" in note and "0.3333" in note for note in tables.classes(made).notes)
     same = study.of_runs([large, large])
     assert (same.counted, same.levels) == ("3 suites", 0.5)
+
+
+def test_the_pages_of_a_report_say_how_many_suites_each_model_has(large: Run, small: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    assert main(["report", str(large.place), str(small.place), "-o", f"{folder}/"]) == 0
+    page = sg.write_report([large, small], tmp_path / "one.html")
+    for path in (page, folder / "index.html"):
+        assert "not all on all of them: toy:12-sentences (large) 3, toy:12-sentences (small) 1" in path.read_text()

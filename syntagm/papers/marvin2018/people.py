@@ -55,10 +55,12 @@ class Judged:
         asked = {suite.name for suite in self.run.suites}
         return not all(same_items(self.run, suite, run) for suite in suites if suite in asked)
 
-    def comparison(self, construction: str) -> str:
-        """Return the name of the prediction whose sentences people saw: the first one; "" if there are none."""
-        suites = self.suites.get(construction, [])
-        return next(iter(self.run.suite(suites[0]).predictions_for("first")), "") if suites else ""
+    def comparison(self, construction: str) -> tuple[str, str]:
+        """Return name and formula of the prediction whose sentences people saw, the first one; empty if there are none."""
+        suites = map(self.run.suite, self.suites.get(construction, []))
+        return next(
+            ((name, suite.predictions[name]) for suite in suites for name in suite.predictions_for("first")), ("", "")
+        )
 
     def by_numbers(self, suite: str) -> Mapping[tuple[str, str], tuple[float, int, int]]:
         """Return the share, pairs and judgements by the numbers of main and embedded subject; empty without the suite."""
@@ -93,7 +95,7 @@ def table1(judged: Mapping[str, Judged]) -> Table:
         for name, group in judged.items():
             if found := group.by_construction.get(construction):
                 beside = (found.people, found.answers, line[PAPER], ", ".join(group.suites[construction]))
-                rows.append((construction, name, group.comparison(construction), *cells(found), *beside))
+                rows.append((construction, name, group.comparison(construction)[0], *cells(found), *beside))
     columns = ("construction", "model", "comparison", *COLUMNS, "people", "judgements", PAPER, "suites")
     pooled = "All pairs of a construction count the same, with animate or inanimate subjects."
     notes = (*NOTES, pooled, *_sources(judged))

@@ -25,6 +25,7 @@ import polars as pl
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
+from syntagm.formats.marvin2018 import unpaired
 from syntagm.papers.cited import cited
 from syntagm.papers.marvin2018 import experiment, people
 from syntagm.papers.marvin2018.constructions import MEASURE, PROBABLE, by_construction, constructions, main_and_embedded
@@ -117,9 +118,7 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
     models, humans = published["columns"][:-1], published["columns"][-1]
     suites = constructions(run)
     pooled = by_construction(run, suites)
-    # Suites of one animacy without those of the other.
-    swaps = ("_inanim", "_anim"), ("_anim", "_inanim")
-    alone = {name for own in suites.values() for name in own if any(name.replace(*swap) not in own for swap in swaps)}
+    alone = {suite for own in suites.values() for suite in unpaired(own)}
     rows: list[tuple[Cell, ...]] = []
     for line in published["table1"]:
         name = line["construction"]
@@ -130,8 +129,9 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
                 quoted = [line[model] if measure == of_models and whole else None for model in models]
                 quoted.append(line[humans] if measure == of_people and whole else None)
                 numbers = _numbers(pooled[name, measure], _chance(run, suites[name], measure))
+                formula = run.suite(suites[name][0]).predictions[measure]
                 shares = [
-                    group.share(name, suites[name], run) if measure == group.comparison(name) else None
+                    group.share(name, suites[name], run) if formula == group.comparison(name)[1] else None
                     for group in judged.values()
                 ]
                 rows.append((name, measure, *numbers, *shares, *quoted, ", ".join(suites[name])))

@@ -16,6 +16,7 @@ import polars as pl
 
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Table
+from syntagm.drawing.text import lines
 from syntagm.papers.newman2021 import confound, findings, tables
 from syntagm.papers.newman2021.rows import fill_runs, of_rows
 from syntagm.papers.paper import Gaps, Paper
@@ -91,7 +92,7 @@ def _by_frequency(runs: confound.Runs) -> Figure | None:
         rows += frequency_bands.rows_of(name, kept.lemmas(run), known, kept.words(run).labels)
         notes += [f"{name}: {note}"] if note else []
     table = pl.DataFrame(rows, schema=frequency_bands.SCHEMA, orient="row")
-    subtitle = [*frequency_bands.SUBTITLE, *frequency_bands.differences(runs), *notes]
+    subtitle = [*frequency_bands.SUBTITLE, *lines([*frequency_bands.differences(runs), *notes])]
     return frequency_bands.draw(table, subtitle) if rows else None
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from syntagm.errors import RunError
+from syntagm.formats.marvin2018 import unpaired
 from syntagm.papers.cited import cited
 from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.several import named
@@ -49,6 +50,14 @@ def rows(run: Run) -> Rows:
         if run.record["contexts"][suite.name]["contexts"]:
             by_row.setdefault(known.get(suite.tags.get("construction", suite.name), suite.name), []).append(suite.name)
     return {row: suites for row, suites in by_row.items() if suites}
+
+
+def has_all_suites(run: Run, row: str) -> bool:
+    """Return whether a run has all suites of a row of the paper: those of its templates, or all those of a collection."""
+    of_run = rows(run).get(row, [])
+    tags = {suite.tags.get("construction", suite.name) for suite in run.suites if suite.name in of_run}
+    known = [line["constructions"] for line in cited("newman2021")["table2"] if line["row"] == row]
+    return any(row in tags or tags.issuperset(others) for _, *others in known) and not unpaired(of_run)
 
 
 def of_rows(runs: Sequence[tuple[str, Run]]) -> list[Estimate]:

@@ -8,7 +8,7 @@ import polars as pl
 from syntagm.drawing.table import Cell, Table
 from syntagm.drawing.text import or_none
 from syntagm.papers.cited import cited
-from syntagm.papers.newman2021.rows import PAIRED, published_row, rows, signatures
+from syntagm.papers.newman2021.rows import PAIRED, has_all_suites, published_row, rows, signatures
 from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.views.gaps import kept
@@ -30,14 +30,17 @@ def table2(runs: Runs, estimates: Sequence[Estimate]) -> Table:
     lines: list[tuple[Cell, ...]] = []
     for row in names:
         with_row = [(model, run) for model, run in runs if (row, model, "tse") in by_key]
-        for number, (model, run) in enumerate(with_row):
+        whole = [model for model, run in with_row if has_all_suites(run, row)][:1]
+        for model, run in with_row:
             of_row = {name: by_key.get((row, model, measure)) for name, measure in MEASURES.items()}
             lines.append(
-                (row, model, *_numbers(of_row), _eligible(run, rows(run)[row]), *_quoted(row, quoted, number == 0))
+                (row, model, *_numbers(of_row), _eligible(run, rows(run)[row]), *_quoted(row, quoted, model in whole))
             )
     columns = ("construction", "model", *_columns(), "eligible lemmas", *quoted)
     title = "Table 2: model weight, equal weight and TSE by construction"
-    table = Table(title, columns, tuple(lines), tuple(quoted), _notes(runs))
+    partly = [row for row in names if published_row(row) and not any(has_all_suites(run, row) for _, run in runs)]
+    said = [f"The paper's numbers are over more suites than here, so not shown: {'; '.join(partly)}."] if partly else []
+    table = Table(title, columns, tuple(lines), tuple(quoted), (*_notes(runs), *said))
     return table.narrowed(*quoted, *(name for name in columns if name.endswith((" low", " high"))))
 
 
@@ -77,7 +80,7 @@ def _eligible(run: Run, suites: Sequence[str]) -> str:
 
 
 def _quoted(row: str, columns: Sequence[str], first: bool) -> Iterator[Cell]:
-    """Yield MW / EW / TSE as printed, for the first model only."""
+    """Yield MW / EW / TSE as printed, for the first model with all suites of the row only."""
     numbers = published_row(row) if first else {}
     for name in columns:
         yield " / ".join(f"{number:.2f}" for number in numbers[name]) if name in numbers else None

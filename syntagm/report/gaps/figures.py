@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
+from syntagm.drawing.text import lines
 from syntagm.report.gaps.scores import TAG
 from syntagm.report.gaps.tables import tabulate_cut_offs
 from syntagm.report.numbers import Column
@@ -64,5 +65,6 @@ def draw_bands(columns: Sequence[Column[Run]], rows: Sequence[tuple[object, ...]
     table = pl.DataFrame(rows, schema=frequency_bands.SCHEMA, orient="row")
     different = frequency_bands.differences((column.name, column.run) for column in columns)
     subtitle, title = (*frequency_bands.SUBTITLE, *different), "Equal weight by frequency of the lemma"
-    figure = frequency_bands.draw(table, subtitle, title) if saved else frequency_bands.draw(table, (), "")
+    wrapped = [*frequency_bands.SUBTITLE, *lines(different)]
+    figure = frequency_bands.draw(table, wrapped, title) if saved else frequency_bands.draw(table, (), "")
     return Drawing("frequency_bands", figure, f"Figure: {title}", _sentences(subtitle), title)

@@ -23,6 +23,7 @@ from syntagm.report.predictions.suites import SuiteOnPage, lay_out, read_sentenc
 from syntagm.runs.judging import ties_of
 from syntagm.runs.rejudged import whole
 from syntagm.runs.store import Run
+from syntagm.tasks.people import People
 from syntagm.views import claims
 from syntagm.views.effects.numbers import Effect
 
@@ -138,8 +139,10 @@ def _note_skipped(column: Column[Run]) -> Iterator[Alert]:
             Markup("%s (of %s)") % (isolate(name, False), counted(suites, "suite"))
             for name, suites in column.skipped.items()
         )
-        content = Markup(
-            "<b>Not computed</b> for %s: %s. These predictions are about parts of a sentence. This model sees the text on both "
-            "sides of a part, so its bits for a part are not the surprisal of a reader who has read only up to there."
+        why = (
+            "People chose between the sentences of the first prediction only."
+            if column.run.task is People
+            else "These predictions are about parts of a sentence. This model sees the text on both sides of a part, so its bits "
+            "for a part are not the surprisal of a reader who has read only up to there."
         )
-        yield Alert(content % (isolate(column.name), skipped))
+        yield Alert(Markup("<b>Not computed</b> for %s: %s. %s") % (isolate(column.name), skipped, why))

@@ -29,6 +29,7 @@ from syntagm.report.site.search import SearchPage
 from syntagm.report.site.suite import Drawn, SuitePage
 from syntagm.runs.judging import convention_of
 from syntagm.runs.rejudged import rejudged_where_possible, whole
+from syntagm.runs.several import numbers_of_suites
 from syntagm.runs.store import Run
 from syntagm.suite import Suite
 from syntagm.views.gaps import kept
@@ -242,7 +243,9 @@ class Site:
         listed = Markup(", ").join(names) if len(names) <= 12 else Markup("%s") % counted(len(names), "model")
         items = counted(sum(record.items for record in records), "item")
         sampled = methods.describe_sample(records)
-        only = f"; only a sample of the items: {sampled}" if sampled else ""
+        counts = numbers_of_suites([column.run for column in self.chapter.columns])
+        only = f"; not all on all of them: {counts}" if counts else ""
+        only += f"; only a sample of the items: {sampled}" if sampled else ""
         lead = Markup("%s on %s, %s%s") % (listed, counted(len(records), "suite"), items, only)
         if self.checkpoints:
             count = counted(len(self.checkpoints.at), "checkpoint")

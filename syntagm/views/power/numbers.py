@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from syntagm.errors import UsageError
+from syntagm.runs.several import listed
 from syntagm.runs.store import Run
 from syntagm.settings import Reader
 from syntagm.stats import bootstrap, paired
@@ -182,7 +183,8 @@ def _of_classes(
     members = [f"{name}: {classes.count(name)} models in the pilot." for name in names]
     members.append("suites: each with that many items; models: of each class.")
     notes = _notes("test over suites and models (both random)", difference)
-    return Plan(tuple(curves), (*members, *notes, *(f"Skipped: {suite}, not in all runs." for suite in skipped)))
+    said = [f"Skipped: {listed(skipped)}, not in all runs with the same content."] if skipped else []
+    return Plan(tuple(curves), (*members, *notes, *said))
 
 
 def of_people(
