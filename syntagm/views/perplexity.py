@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import log10
+from statistics import fmean
 from typing import Any
 
 import polars as pl
@@ -88,11 +89,17 @@ def _point(row: dict[str, Any]) -> dict[str, Any]:
 
 def _lines(table: pl.DataFrame) -> list[Spec]:
     """Make horizontal lines with labels at the right edge, moving labels apart that would overlap."""
-    values: list[dict[str, Any]] = []
-    at = float("inf")
-    for row in table.filter(pl.col("score").is_finite()).sort("score").iter_rows(named=True):
-        at = min(at - _APART, HEIGHT * (1 - row["score"]))
-        values.append({"name": shown(row["model"]), "value": row["score"], "at": at})
+    known = table.filter(pl.col("score").is_finite()).sort("score", descending=True)
+    values = [{"name": shown(row["model"]), "value": row["score"]} for row in known.iter_rows(named=True)]
+    # Labels that would overlap are one block, whose middle is that of its lines.
+    blocks: list[list[float]] = []
+    for value in values:
+        blocks.append([HEIGHT * (1 - value["value"])])
+        while blocks[1:] and fmean(blocks[-1]) - fmean(blocks[-2]) < _APART * (len(blocks[-1]) + len(blocks[-2])) / 2:
+            last = blocks.pop()
+            blocks[-1] += last
+    for value, at in zip(values, (at for block in blocks for at in _spread(block)), strict=True):
+        value["at"] = at
     if not values:
         return []
     dashed = layers.rule(strokeDash=[5, 4], color=GREY)
@@ -101,6 +108,11 @@ def _lines(table: pl.DataFrame) -> list[Spec]:
         layer(dashed, {"y": _SCORE}, values=values),
         layer(layers.label(11, opacity=0.8), place | {"text": {"field": "name"}}, values=values),
     ]
+
+
+def _spread(block: Sequence[float]) -> list[float]:
+    """Return the heights of the labels of a block of lines."""
+    return [fmean(block) + _APART * (at - (len(block) - 1) / 2) for at in range(len(block))]
 
 
 _SCORE = axes.proportion("SG score")

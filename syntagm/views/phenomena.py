@@ -92,7 +92,7 @@ def draw(
         lambda row: [counted(row["paradigms"], "suite"), f"n = {row['n']:,}"],
     )
     judged = kind is Kind.VERDICT
-    axis = axes.mean(kind, "accuracy: proportion of pairs whose good sentence is more probable" if judged else "mean")
+    axis = axes.mean(kind, "accuracy: proportion of items whose prediction holds" if judged else "mean")
     levels = set(table["chance"].fill_nan(None).round(9))
     level = table["chance"][0] if len(levels) == 1 else nan
     marks = ({"humans": INK} if humans else {}) | ({"chance": GREY} if len(levels) > 1 else {})
