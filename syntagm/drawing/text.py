@@ -55,6 +55,15 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     return {name: name for name in names}
 
 
+def readable(name: str) -> str:
+    """Return the name of a phenomenon as figures write it.
+
+    >>> readable("npi_licensing")
+    'NPI licensing'
+    """
+    return re.sub(r"\bnpi\b", "NPI", name.replace("_", " "))
+
+
 def or_none(value: T) -> T | None:
     """Convert nan to None, which gives an empty cell in a table and no mark in a figure.
 
@@ -179,7 +188,7 @@ def limits(named: Iterable[tuple[str, Estimate]], most: int = MOST) -> tuple[str
 
 def _place(estimate: Estimate) -> str:
     group = estimate.group
-    return group.suite or (group.labels[-1][1] if group.labels else "mean over suites")
+    return group.suite or (readable(group.labels[-1][1]) if group.labels else "mean over suites")
 
 
 def lines(sentences: Iterable[str]) -> list[str]:

@@ -10,10 +10,12 @@ import polars as pl
 import pytest
 from toy_runs import agreement, toy_run
 
+import syntagm as sg
 from syntagm.cli import main
 from syntagm.drawing import axes, contrasts, curves
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.text import lines, remarks, remarks_on
+from syntagm.papers.hu2020 import figures
 from syntagm.result import FEW_NUMBERS, Estimate, Group, unseen
 from syntagm.views import coverage, learning_curve, perplexity, phenomena
 from syntagm.views.lexical import chart as lexical
@@ -50,8 +52,8 @@ def test_remarks_on_many_groups_are_one_sentence() -> None:
     everywhere = "all 12 numbers: only 2 to 9 suites."
     assert remarks_on(estimates()) == (everywhere,)
     with_own = remarks_on(estimates("without x: 0.5"))
-    listed = "phenomenon_0, phenomenon_1, phenomenon_2, phenomenon_3 and 8 more"
-    assert with_own == (f"{listed}: only 2 to 9 suites.", "phenomenon_3 (c): without x: 0.5.")
+    listed = "phenomenon 0, phenomenon 1, phenomenon 2, phenomenon 3 and 8 more"
+    assert with_own == (f"{listed}: only 2 to 9 suites.", "phenomenon 3 (c): without x: 0.5.")
     # A model that has a remark on all its numbers is named once; long names are fewer.
     few = [replace(each, remarks=each.remarks if each.group.model == MODELS[1] else ()) for each in estimates()]
     assert remarks_on(few) == ("b: only 2 to 9 suites.",)
@@ -144,6 +146,13 @@ def test_words_of_several_models_are_side_by_side_and_their_labels_free() -> Non
             assert beside or abs(label["at"] - dot["value"]) * lexical.HEIGHT >= 11.9
 
 
+def test_intervals_of_a_single_model_are_not_for_other_models() -> None:
+    methods = ["t(30); random: suites; fixed: models", "t(9); random: suites, models"]
+    said = [figures._others(pl.DataFrame({"method": found})) for found in (methods[:1], methods, methods[1:])]
+    several = "for other suites, and models of classes with several"
+    assert said == ["for other suites", several, "for other suites and models"]
+
+
 def test_captions_of_figures_are_short() -> None:
     said = lines([unseen("suites"), FEW_NUMBERS])
     assert len(said) == 2
@@ -184,6 +193,12 @@ def test_models_have_the_names_that_they_were_given(view: str, tmp_path: Path) -
     assert ">Chance<" in drawing
     assert "random:" not in drawing
     assert "Chance" in (tmp_path / f"{view}.csv").read_text()
+
+
+@pytest.mark.parametrize("view", ["scores", "margins", "effects", "words"])
+def test_a_single_model_without_a_legend_is_named_once(view: str, tmp_path: Path) -> None:
+    lines = subtitle(sg.figure(view, [toy_run(tmp_path / "a", agreement(), model="toy")]))
+    assert sum(line.startswith("model: ") for line in lines) == 1
 
 
 def test_unknown_words_of_many_models_are_one_sentence(tmp_path: Path) -> None:

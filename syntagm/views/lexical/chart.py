@@ -130,7 +130,7 @@ def _wrap(text: str) -> list[str]:
 def _rows(tables: Sequence[Words], models: dict[str, str]) -> Spec:
     rows = [
         {"name": word, "series": models[words.model], "value": estimate.value, "low": estimate.low, "high": estimate.high,
-         "n": estimate.n, "note": f"n={estimate.n}"}
+         "n": estimate.n, "method": estimate.method, "note": f"n={estimate.n}"}
         for words in tables for word, estimate in words.accuracies.items()
     ]  # fmt: skip
     described: list[dict[str, object]] = [row | {"said": dots.describe(row)} for row in rows]

@@ -12,7 +12,7 @@ from syntagm.drawing.layers import layer
 from syntagm.drawing.panels import heading, pile
 from syntagm.drawing.points import Row, estimated, point
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct, lines, only, or_none, remarks_on
+from syntagm.drawing.text import distinct, lines, or_none, remarks_on
 from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
@@ -97,7 +97,7 @@ def draw(
     explained = "proportion of items whose prediction holds" if judged else f"{quantity} over {noun}s"
     subtitle = f"{explained}, 95% interval" + ("; grey tick: chance" if known else "")
     spec = pile(plots, 10) if len(plots) > 1 else plots[0]
-    return Figure(finish(spec, title, [subtitle, *only(list(models)), *lines(remarks_on(estimates))]), table)
+    return Figure(finish(spec, title, [subtitle, *lines(remarks_on(estimates))]), table)
 
 
 def _row(estimate: Estimate, chance: float) -> tuple[object, ...]:

@@ -13,7 +13,7 @@ from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.points import estimated, point
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct, lines
+from syntagm.drawing.text import distinct, lines, readable
 from syntagm.io.number import counted
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
@@ -137,7 +137,7 @@ def _panel(
     values = [value for curve in curves for value in _values(curve, names[curve.series])]
     rings = [ring for curve in curves if (ring := _ring(curve, names[curve.series], level, linear))]
     suites = counted(curves[0].suites, "suite")
-    title = panels.heading(curves[0].group.replace("_", " "), suites, anchor="start")
+    title = panels.heading(readable(curves[0].group), suites, anchor="start")
     upright = axes.mean(curves[0].kind, "score")
     place: Spec = {"x": across, "y": upright, "color": series.colour}
     area = {"x": across, **axes.spread(upright), "color": series.colour}
