@@ -10,8 +10,7 @@ from syntagm.display import shown
 from syntagm.result import IN_BRIEF, Estimate, unseen_of
 
 T = TypeVar("T")
-# A table or a figure names so many numbers for a remark, fewer if they fill a line, and has so many remarks; of the others
-# it gives the number.
+# A table or figure names so many numbers for a remark, if they fit in a line, and has so many remarks; it counts the others.
 _NAMED, MOST, IN_FIGURE = 4, 8, 3
 _FEW = re.compile(r"only (\d+) (.+)")
 # The width of a line of a figure's subtitle, in characters.

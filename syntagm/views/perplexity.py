@@ -1,8 +1,8 @@
 """Score against perplexity: a point for each trained model, and a horizontal line for each model of unknown perplexity."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 from math import log10
-from statistics import fmean
 from typing import Any
 
 import polars as pl
@@ -90,16 +90,14 @@ def _point(row: dict[str, Any]) -> dict[str, Any]:
 def _lines(table: pl.DataFrame) -> list[Spec]:
     """Make horizontal lines with labels at the right edge, moving labels apart that would overlap."""
     known = table.filter(pl.col("score").is_finite()).sort("score", descending=True)
-    values = [{"name": shown(row["model"]), "value": row["score"]} for row in known.iter_rows(named=True)]
-    # Labels that would overlap are one block, whose middle is that of its lines.
-    blocks: list[list[float]] = []
-    for value in values:
-        blocks.append([HEIGHT * (1 - value["value"])])
-        while blocks[1:] and fmean(blocks[-1]) - fmean(blocks[-2]) < _APART * (len(blocks[-1]) + len(blocks[-2])) / 2:
-            last = blocks.pop()
-            blocks[-1] += last
-    for value, at in zip(values, (at for block in blocks for at in _spread(block)), strict=True):
-        value["at"] = at
+    heights = [HEIGHT * (1 - score) for score in known["score"]]
+    # The middle between moving labels down only and up only.
+    down = accumulate(heights, lambda above, own: max(above + _APART, own))
+    up = [*accumulate(heights[::-1], lambda below, own: min(below - _APART, own))][::-1]
+    values = [
+        {"name": shown(name), "value": score, "at": (lower + upper) / 2}
+        for name, score, lower, upper in zip(known["model"], known["score"], down, up, strict=True)
+    ]
     if not values:
         return []
     dashed = layers.rule(strokeDash=[5, 4], color=GREY)
@@ -108,11 +106,6 @@ def _lines(table: pl.DataFrame) -> list[Spec]:
         layer(dashed, {"y": _SCORE}, values=values),
         layer(layers.label(11, opacity=0.8), place | {"text": {"field": "name"}}, values=values),
     ]
-
-
-def _spread(block: Sequence[float]) -> list[float]:
-    """Return the heights of the labels of a block of lines."""
-    return [fmean(block) + _APART * (at - (len(block) - 1) / 2) for at in range(len(block))]
 
 
 _SCORE = axes.proportion("SG score")

@@ -3,6 +3,7 @@
 A suite without any word of known frequency has a dot plot with one row for each word instead.
 """
 
+import textwrap
 from collections.abc import Sequence
 from math import isnan, log10
 from typing import Any
@@ -118,13 +119,7 @@ def _lines(words: Words, model: str) -> list[str]:
         numbers = [f"{shown(word)} {words.accuracies[word].value:.2f}" for word in absent[:_NAMED]]
         rest = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
         lines.append(f"frequency unknown: {', '.join(numbers)}{rest}")
-    return [line for text in lines for line in _wrap(text)]
-
-
-def _wrap(text: str) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, _LINE)
+    return [line for text in lines for line in textwrap.wrap(text, _LINE)]
 
 
 def _rows(tables: Sequence[Words], models: dict[str, str]) -> Spec:
