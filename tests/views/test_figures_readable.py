@@ -201,6 +201,11 @@ def test_a_single_model_without_a_legend_is_named_once(view: str, tmp_path: Path
     assert sum(line.startswith("model: ") for line in lines) == 1
 
 
+def test_an_interval_at_one_position_is_a_bar(tmp_path: Path) -> None:
+    drawn = sg.figure("trajectory", [toy_run(tmp_path / "a", agreement(), model="toy")], x="1")
+    assert drawn.spec["concat"][0]["layer"][0]["mark"]["type"] == "rule"
+
+
 def test_unknown_words_of_many_models_are_one_sentence(tmp_path: Path) -> None:
     runs = [toy_run(tmp_path / name, agreement(), model="toy") for name in "abc"]
     assert len(list(coverage.unknown(runs))) == 3

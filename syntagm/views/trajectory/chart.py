@@ -147,7 +147,12 @@ def _panel(
     ring = layers.dot(130, filled=False, shape="circle", strokeWidth=2)
     plot_layers = [
         *([] if isnan(level) else [layers.reference(level, upright, "y", layers.dashed(opacity=0.6))]),
-        layer(layers.band(0.16), area, values=bounded),
+        # A band over one position has no width.
+        layer(
+            layers.band(0.16) if len({each["at"] for each in bounded}) > 1 else layers.rule(opacity=0.45),
+            area,
+            values=bounded,
+        ),
         *([layer(layers.dot(12, 0.5), place | {"shape": series.shape}, values=single)] if single else []),
         layer(layers.line(1.8), place, values=values),
         layer(layers.dot(40), place | {"shape": series.shape} | description, values=values),
