@@ -242,6 +242,12 @@ FEW_NUMBERS = (
     f"Intervals of bits from fewer than {_MANY} items are wrong in up to a quarter of samples if a few percent of all items are "
     "far from the others."
 )
+# The same as figures say it.
+IN_BRIEF = {
+    unseen("suites"): "Intervals don't know kinds of suites that are absent.",
+    unseen("items"): "Intervals don't know kinds of items that are absent.",
+    FEW_NUMBERS: f"Intervals of bits from fewer than {_MANY} items may miss rare items far from the others.",
+}
 
 
 def unseen_of(methods: Iterable[str]) -> tuple[str, ...]:

@@ -121,7 +121,8 @@ def marks(
     defined = [value for value in values if value["value"] is not None]
     bounded = [value for value in defined if value["low"] is not None]
     place: Spec = {"x": across, "color": series.colour}
-    if across["type"] == "nominal" and len(series.names) > 1:
+    # Side by side only if places have several models: a model that is a place itself stays above its label.
+    if across["type"] == "nominal" and len({value["x"] for value in values}) < len(values):
         place["xOffset"] = series.place
     dot = place | {"y": upright, "shape": series.shape, "description": {"field": "said"}}
     return [

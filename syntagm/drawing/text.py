@@ -8,10 +8,10 @@ from typing import TypeVar
 
 from syntagm.display import shown
 from syntagm.io.number import counted
-from syntagm.result import Estimate, unseen_of
+from syntagm.result import IN_BRIEF, Estimate, unseen_of
 
 T = TypeVar("T")
-# A table or a figure names so many numbers for a remark, and has so many remarks; of the others it gives the number.
+# A table or figure names so many numbers for a remark, if they fit in a line, and has so many remarks; it counts the others.
 _NAMED, MOST, IN_FIGURE = 4, 8, 3
 _FEW = re.compile(r"only (\d+) (.+)")
 # The width of a line of a figure's subtitle, in characters.
@@ -53,6 +53,15 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
         if len(set(short.values())) == len(short):
             return short
     return {name: name for name in names}
+
+
+def readable(name: str) -> str:
+    """Return the name of a phenomenon as figures write it.
+
+    >>> readable("npi_licensing")
+    'NPI licensing'
+    """
+    return re.sub(r"\bnpi\b", "NPI", name.replace("_", " "))
 
 
 def or_none(value: T) -> T | None:
@@ -116,14 +125,21 @@ def remarks(numbers: Iterable[tuple[str, Sequence[str]]], most: int = MOST) -> t
     ('a, b: only 3 to 5 suites.', 'b: without mvrr: 0.500 [0.400, 0.600].')
     """
     by_remark: dict[str, tuple[dict[str, None], set[int]]] = {}
+    every = set()
     for name, found in numbers:
+        every.add(name)
         for remark in found:
             named, counts = by_remark.setdefault(_pooled(remark), ({}, set()))
             named[name] = None
             counts |= {int(few[1])} if (few := _FEW.fullmatch(remark)) else set()
     sentences = []
     for remark, (named, counts) in list(by_remark.items())[:most]:
-        names, more = list(named)[:_NAMED], len(named) - _NAMED
+        names = list(named)[:_NAMED]
+        while names[1:] and len(", ".join(names)) > _LINE - 30:
+            names.pop()
+        more = len(named) - len(names)
+        if more and named.keys() == every:
+            names, more = [f"all {len(named)} numbers"], 0
         few_units = f"only {' to '.join(map(str, sorted({min(counts), max(counts)})))} " if counts else ""
         sentences.append(f"{', '.join(names)}{f' and {more} more' if more > 0 else ''}: {few_units}{remark}.")
     if (left := len(by_remark) - most) > 0:
@@ -139,21 +155,23 @@ def _pooled(remark: str) -> str:
 def remarks_on(estimates: Iterable[Estimate]) -> tuple[str, ...]:
     """Return what limits the estimates of a figure as sentences; each estimate is named by its suites.
 
-    Models are named, in short, only where a remark is not on all of them.
+    Models are named, in short, only where a remark is not on all of them, and alone if it is on all their numbers.
     """
     drawn = list(estimates)
     models = short_names(list(dict.fromkeys(estimate.group.model for estimate in drawn)))
+    # Remark ("": any) and place or model -> the models or places that have it.
     holding: dict[tuple[str, str], set[str]] = {}
     for estimate in drawn:
         for remark in ("", *map(_pooled, estimate.remarks)):
             holding.setdefault((_place(estimate), remark), set()).add(estimate.group.model)
-    several = len({place for place, _ in holding}) > 1
-    numbers = []
+            holding.setdefault((estimate.group.model, remark), set()).add(_place(estimate))
+    numbers: list[tuple[str, list[str]]] = []
     for estimate in drawn:
-        place, model = _place(estimate), models[estimate.group.model]
-        for remark in estimate.remarks:
-            of_all = holding[place, _pooled(remark)] == holding[place, ""]
-            numbers.append((place if of_all else f"{place} ({model})" if several else model, [remark]))
+        place, model = _place(estimate), estimate.group.model
+        for remark in estimate.remarks or [""]:
+            of_all, everywhere = (holding.get((one, _pooled(remark))) == holding[one, ""] for one in (place, model))
+            name = place if of_all else models[model] if everywhere else f"{place} ({models[model]})"
+            numbers.append((name, [remark] * bool(remark)))
     return (*remarks(numbers, IN_FIGURE), *unseen_of(estimate.method for estimate in drawn))
 
 
@@ -170,9 +188,9 @@ def limits(named: Iterable[tuple[str, Estimate]], most: int = MOST) -> tuple[str
 
 def _place(estimate: Estimate) -> str:
     group = estimate.group
-    return group.suite or (group.labels[-1][1] if group.labels else "mean over suites")
+    return group.suite or (readable(group.labels[-1][1]) if group.labels else "mean over suites")
 
 
 def lines(sentences: Iterable[str]) -> list[str]:
     """Break sentences into lines for the subtitle of a figure."""
-    return [line for sentence in sentences for line in textwrap.wrap(sentence, _LINE)]
+    return [line for sentence in sentences for line in textwrap.wrap(IN_BRIEF.get(sentence, sentence), _LINE)]

@@ -24,10 +24,12 @@ def cell(value: object, delimiter: str = ",") -> str:
 
     Quotation marks don't keep a spreadsheet from running a formula; `harmless` does, but changes the text.
 
-    >>> cell(0.1), cell(2.0), cell(float("nan")), cell(True), cell('say "no"')
-    ('0.1', '2', 'nan', '1', '"say ""no""\"')
+    >>> cell(0.1), cell(2.0), cell(float("nan")), cell(None), cell(True), cell('say "no"')
+    ('0.1', '2', 'nan', '', '1', '"say ""no""\"')
     """
     match value:
+        case None:
+            return ""
         case bool():
             return str(int(value))
         case float():

@@ -366,7 +366,7 @@ def draw(pairings: Sequence[tuple[str, str, Sequence[tuple[str, Comparison]]]], 
     ]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     axis = axes.difference(
-        "accuracy of B - accuracy of A", [*table["difference"], *table["low"], *table["high"]], WIDTH
+        "accuracy of B − accuracy of A", [*table["difference"], *table["low"], *table["high"]], WIDTH
     )
     plots: list[Spec] = []
     for a, b, _ in pairings:
@@ -393,6 +393,7 @@ def _point(row: Row) -> Row:
     said = f"{row['suite']}: {estimated(row, _DIFFERENCE)}, {row['better']}"
     return {
         "name": row["suite"], "series": row["better"], "note": "", "value": value, "low": low, "high": high, "said": said,
+        "n": row["n"],
     }  # fmt: skip
 
 

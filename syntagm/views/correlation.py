@@ -14,6 +14,7 @@ from syntagm.drawing.panels import heading
 from syntagm.drawing.text import or_none, short_names
 from syntagm.errors import UsageError
 from syntagm.io.number import counted
+from syntagm.result import signless
 from syntagm.runs.several import comparable, named
 from syntagm.runs.store import Run
 from syntagm.stats import correlation
@@ -41,7 +42,7 @@ def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
         f"over {over}; small: 95% interval (Fisher's, or the jackknife's where wider), for other suites",
         "models ordered by similarity (average linkage)",
     ]
-    subtitle += ["–: no suite with the same items"] if 0 in table["n"] else []
+    subtitle += ["–: no suite with the same items, or all with one accuracy"] if table["r"].is_nan().any() else []
     few = [f"only {counted(numbers[0], 'suite')}"] if 0 < numbers[0] < FEW else []
     return Figure(finish(spec, title, [*subtitle, *few]), table.select(list(correlation.SCHEMA)))
 
@@ -96,8 +97,8 @@ def _panel(table: pl.DataFrame, ordered: Sequence[str], kind: str, labels: bool)
 
 
 def _value(r: float, low: float, high: float) -> dict[str, object]:
-    text = "–" if isnan(r) else f"{r:.2f}"
-    return {"r": or_none(r), "said": text, "interval": "" if isnan(low) else f"{low:.2f} to {high:.2f}"}
+    text, *ends = ("–" if isnan(number) else signless(number, ".2f").replace("-", "−") for number in (r, low, high))
+    return {"r": or_none(r), "said": text, "interval": "" if isnan(low) else " to ".join(ends)}
 
 
 def _layers(names: Sequence[str], labels: bool) -> list[Spec]:

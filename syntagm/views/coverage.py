@@ -130,15 +130,15 @@ def unknown(runs: Sequence[Run], suites: Collection[str] = ()) -> Iterator[Unkno
 
 
 def describe(runs: Sequence[Run], short: bool = False) -> str:
-    """Return a sentence about the unknown tokens of runs, with names of models in full or short; "" if there are none."""
-    found = list(unknown(runs))
+    """Return a sentence about the unknown tokens of runs, "" if there are none; if short, for the subtitle of a figure."""
+    found, scored = list(unknown(runs)), "" if short else f" {SCORED}"
     if len(found) > _SAID:
         shares = [each.share for each in found]
         span = " to ".join(dict.fromkeys(f"{share:.1%}" for share in (min(shares), max(shares))))
-        return f"{len(found)} of {len(runs)} models: {span} of tokens unknown (table coverage). {SCORED}"
+        return f"{len(found)} of {len(runs)} models: {span} of tokens unknown (table coverage).{scored}"
     names = short_names([each.model for each in found]) if short else {}
     said = (names.get(each.model, each.model) + each.short.removeprefix(each.model) for each in found)
-    return f"{'; '.join(said)}. {SCORED}" if found else ""
+    return f"{'; '.join(said)}.{scored}" if found else ""
 
 
 def _of_suite(run: Run, record: SuiteRecord) -> tuple[Counter[str], int]:

@@ -23,7 +23,7 @@ from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.points import Row, estimated, point
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import lines, remarks_on
+from syntagm.drawing.text import lines, readable, remarks_on
 from syntagm.errors import UsageError
 from syntagm.io.number import LARGEST, counted, whole
 from syntagm.result import Estimate, Kind
@@ -301,7 +301,7 @@ def _panel(
         _lines(lines, words, {"x": across, "y": upright, "color": series.colour}),
         *([] if isnan(human) else [layers.reference(human, upright, "y", layers.dashed(opacity=0.6))]),
     ]
-    title = panels.heading("all suites" if name == "all" else name.replace("_", " "), _gains(lines))
+    title = panels.heading("all suites" if name == "all" else readable(name), _gains(lines))
     return {"title": title, "width": WIDTH, "height": HEIGHT, "layer": plot_layers}
 
 

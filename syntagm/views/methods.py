@@ -13,7 +13,7 @@ import polars as pl
 from syntagm.drawing import contrasts
 from syntagm.drawing.chart import Figure
 from syntagm.drawing.table import Cell, Table, cells
-from syntagm.drawing.text import remarks
+from syntagm.drawing.text import readable, remarks
 from syntagm.errors import UsageError
 from syntagm.result import Group, Kind
 from syntagm.runs.judging import ties_of
@@ -50,7 +50,7 @@ def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, st
         for model in dict.fromkeys(model for model, _ in differences):
             suites = {suite: means for (name, suite), means in differences.items() if name == model}
             for label, members in _grouped(suites, labels).items():
-                contrast = f"{'all suites' if label == 'all' else label.replace('_', ' ')}: {description}"
+                contrast = f"{'all suites' if label == 'all' else readable(label)}: {description}"
                 labels_of_group = (("label", label), ("contrast", contrast))
                 group = Group(model, measure=measure, labels=labels_of_group, counts=(("suites", len(members)),))
                 comparisons.append(Comparison(group, suite_means.mean_difference(members, group)))

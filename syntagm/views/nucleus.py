@@ -12,6 +12,7 @@ from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.points import Row, estimated, point
 from syntagm.drawing.series import Series
+from syntagm.drawing.text import readable
 from syntagm.errors import UsageError
 from syntagm.result import Estimate, MeasureName
 from syntagm.runs.store import Run
@@ -126,7 +127,7 @@ def _pair(
         _panel(rows.filter(pl.col("end") == end), end, up | ({} if end == titled_end else {"title": ""}), series)
         for end, up in uprights.items()
     ]
-    title = panels.heading(name.replace("_", " "), limit=WIDTH + 30)
+    title = panels.heading(readable(name), limit=WIDTH + 30)
     return {"title": title, **panels.pile(plots, 6)}
 
 

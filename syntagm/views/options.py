@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from syntagm import settings
 from syntagm.drawing.chart import Figure, captioned
 from syntagm.drawing.table import Table
+from syntagm.drawing.text import only
 from syntagm.errors import UsageError
 from syntagm.runs.judging import describe, different, treatment
 from syntagm.runs.several import tags
@@ -105,14 +106,14 @@ def called(
     with judged() as read:
         made = make(runs, **values)
     shown = [run for run in runs if run in read]
-    made = with_note(made, coverage.describe([run for run in runs if isinstance(run, Run)], isinstance(made, Figure)))
+    made = _with_unknown(made, [run for run in runs if isinstance(run, Run)])
     # A view with an option for conventions says itself which ones it shows.
     return made if any(option.name == "convention" for option in known) else with_convention(made, shown), shown
 
 
 def described(made: Any, runs: Sequence[Run]) -> Any:
     """Return a table or figure that says which tokens of its runs are unknown, and by which convention they are judged."""
-    return with_convention(with_note(made, coverage.describe(runs, isinstance(made, Figure))), runs)
+    return with_convention(_with_unknown(made, runs), runs)
 
 
 def with_convention(made: Any, judged: Sequence[Run]) -> Any:
@@ -134,3 +135,11 @@ def with_note(made: Any, note: str) -> Any:
     if isinstance(made, Table) and note:
         return replace(made, notes=(*made.notes, note))
     return captioned(made, note) if isinstance(made, Figure) else made
+
+
+def _with_unknown(made: Any, runs: Sequence[Run]) -> Any:
+    """Return a table or figure that says which tokens are unknown; a figure of one model, without a legend, names it."""
+    drawn = isinstance(made, Figure)
+    if drawn and "model" in made.table.columns and "model: " not in str(made.spec.get("title")):
+        made = captioned(made, "".join(only(made.table["model"].unique().to_list())))
+    return with_note(made, coverage.describe(runs, drawn))

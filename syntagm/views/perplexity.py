@@ -1,6 +1,7 @@
 """Score against perplexity: a point for each trained model, and a horizontal line for each model of unknown perplexity."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 from math import log10
 from typing import Any
 
@@ -86,11 +87,15 @@ def _point(row: dict[str, Any]) -> dict[str, Any]:
 
 def _lines(table: pl.DataFrame) -> list[Spec]:
     """Make horizontal lines with labels at the right edge, moving labels apart that would overlap."""
-    values: list[dict[str, Any]] = []
-    at = float("inf")
-    for row in table.filter(pl.col("score").is_finite()).sort("score").iter_rows(named=True):
-        at = min(at - _APART, HEIGHT * (1 - row["score"]))
-        values.append({"name": shown(row["model"]), "value": row["score"], "at": at})
+    known = table.filter(pl.col("score").is_finite()).sort("score", descending=True)
+    heights = [HEIGHT * (1 - score) for score in known["score"]]
+    # The middle between moving labels down only and up only.
+    down = accumulate(heights, lambda above, own: max(above + _APART, own))
+    up = [*accumulate(heights[::-1], lambda below, own: min(below - _APART, own))][::-1]
+    values = [
+        {"name": shown(name), "value": score, "at": (lower + upper) / 2}
+        for name, score, lower, upper in zip(known["model"], known["score"], down, up, strict=True)
+    ]
     if not values:
         return []
     dashed = layers.rule(strokeDash=[5, 4], color=GREY)

@@ -3,7 +3,6 @@
 `syntagm reproduce warstadt2020` draws it with the human accuracies of the paper.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +14,7 @@ import polars as pl
 
 from syntagm.drawing import axes, dots
 from syntagm.drawing.chart import GREY, INK, Figure, finish
-from syntagm.drawing.text import lines, only, remarks_on
+from syntagm.drawing.text import lines, only, readable, remarks_on
 from syntagm.errors import InputError, UsageError
 from syntagm.io import csv, utf8
 from syntagm.io.number import counted
@@ -85,14 +84,14 @@ def draw(
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     series = list(dict.fromkeys(table["model"]))
     points = [
-        {**row, "name": _readable(row["phenomenon"]), "series": row["model"]} for row in table.iter_rows(named=True)
+        {**row, "name": readable(row["phenomenon"]), "series": row["model"]} for row in table.iter_rows(named=True)
     ]
     values = dots.with_counts(
         [{**row, "said": dots.describe(row)} for row in points],
         lambda row: [counted(row["paradigms"], "suite"), f"n = {row['n']:,}"],
     )
     judged = kind is Kind.VERDICT
-    axis = axes.mean(kind, "accuracy: proportion of pairs whose good sentence is more probable" if judged else "mean")
+    axis = axes.mean(kind, "accuracy: proportion of items whose prediction holds" if judged else "mean")
     levels = set(table["chance"].fill_nan(None).round(9))
     level = table["chance"][0] if len(levels) == 1 else nan
     marks = ({"humans": INK} if humans else {}) | ({"chance": GREY} if len(levels) > 1 else {})
@@ -137,7 +136,3 @@ def draw_figure(
     title = f"{'Accuracy' if kind is Kind.VERDICT else measure} by {tag.replace('_', ' ')}"
     given = {key: humans[key[1]] for key in chance if key[1] in humans} if humans else {}
     return draw(estimates, given, title, chance, ticks="human accuracy as given, for any suites", kind=kind)
-
-
-def _readable(name: str) -> str:
-    return re.sub(r"\bnpi\b", "NPI", name.replace("_", " "))

@@ -203,9 +203,9 @@ def draw(
         zooms = [_zoom(zoomed_in, region, names, panel["height"], at == 0) for region in zoomed]
         plots.append(beside([panel, *zooms], 24) if zooms else panel)
     spec = pile(plots, 16) if len(plots) > 1 else next(iter(plots), _nothing())
-    subtitle = [f"mean over {_span(rows['n'].to_list())} items and 95% interval, {interval.OF_NUMBERS}"]
+    subtitle = [f"mean over items (n = {_span(rows['n'].to_list())}) and 95% interval, {interval.OF_NUMBERS}"]
     if zoomed:
-        subtitle.append(f"right: the compared regions, each on a scale of its own; 95% interval: {within.METHOD}")
+        subtitle.append(f"grey band, and right on a scale of its own: a compared region; 95% interval: {within.METHOD}")
     if compared_effects:
         below = effects_chart.panel(compared_effects, list(models.values()), "", effects_chart.extent(compared_effects))
         independent = {"scale": {"color": "independent", "shape": "independent"}}
@@ -257,7 +257,7 @@ def _value(row: Mapping[str, Any], within: bool = False) -> dict[str, Any]:
     notes = [", empty" if row["empty"] else "", f", {row['undefined']} undefined" if row["undefined"] else ""]
     return {
         "bits": row["bits"],
-        **({} if known or row["empty"] else {"why": "n = 1" if row["n"] == 1 else "no spread"}),
+        **({} if known or row["empty"] else {"why": "fewer than two items" if row["n"] == 1 else "no spread"}),
         "low": bounds[0] if known else row["bits"],
         "high": bounds[1] if known else row["bits"],
         "empty": row["empty"],

@@ -2,19 +2,24 @@
 
 import re
 from collections.abc import Sequence
-from math import nan
+from dataclasses import replace
+from math import log, nan
 from pathlib import Path
 
 import polars as pl
 import pytest
 from toy_runs import agreement, toy_run
 
+import syntagm as sg
 from syntagm.cli import main
 from syntagm.drawing import axes, contrasts, curves
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.text import remarks, remarks_on
-from syntagm.result import Estimate, Group
-from syntagm.views import coverage, learning_curve, phenomena
+from syntagm.drawing.text import lines, remarks, remarks_on
+from syntagm.papers.hu2020 import figures
+from syntagm.result import FEW_NUMBERS, Estimate, Group, unseen
+from syntagm.views import coverage, learning_curve, perplexity, phenomena
+from syntagm.views.lexical import chart as lexical
+from syntagm.views.lexical.numbers import Words
 
 MODELS = ("ngram:a@0123abcd", "ngram:b@0123abcd", "lstm:c@0123abcd")
 FEW = {f"phenomenon_{at}": at % 8 + 2 for at in range(12)}
@@ -44,10 +49,16 @@ def ends(figure: Figure) -> set[str]:
 
 
 def test_remarks_on_many_groups_are_one_sentence() -> None:
-    listed = "phenomenon_0, phenomenon_1, phenomenon_2, phenomenon_3 and 8 more"
-    assert remarks_on(estimates()) == (f"{listed}: only 2 to 9 suites.",)
-    own = "phenomenon_3 (c): without x: 0.5."
-    assert remarks_on(estimates("without x: 0.5")) == (f"{listed}: only 2 to 9 suites.", own)
+    everywhere = "all 12 numbers: only 2 to 9 suites."
+    assert remarks_on(estimates()) == (everywhere,)
+    with_own = remarks_on(estimates("without x: 0.5"))
+    listed = "phenomenon 0, phenomenon 1, phenomenon 2, phenomenon 3 and 8 more"
+    assert with_own == (f"{listed}: only 2 to 9 suites.", "phenomenon 3 (c): without x: 0.5.")
+    # A model that has a remark on all its numbers is named once; long names are fewer.
+    few = [replace(each, remarks=each.remarks if each.group.model == MODELS[1] else ()) for each in estimates()]
+    assert remarks_on(few) == ("b: only 2 to 9 suites.",)
+    long = [(f"{at} {'long ' * 9}name", ["only 4 items"] * (at < 5)) for at in range(6)]
+    assert remarks(long) == (f"{long[0][0]} and 4 more: only 4 items.",)
     drawn = phenomena.draw(estimates(), title="Accuracy")
     assert len(subtitle(drawn)) <= 3
     assert not any("@" in line for line in subtitle(drawn))
@@ -100,6 +111,53 @@ def test_many_places_have_room_for_their_labels_and_models() -> None:
     assert all("xOffset" in each["encoding"] for each in panel["layer"])
     assert subtitle(figure) == ["point without bar or band: no interval (n = 1)"]
     assert over(verbs[:3], ["a"]).spec["concat"][0]["width"] == curves.WIDTH
+    # A model that is a place itself has its dot above its label.
+    rows = pl.DataFrame([("a", "a", 0.5, 0.4, 0.6, 9), ("b", "b", 0.5, 0.4, 0.6, 9)],
+                        schema=["model", "x", "value", "low", "high", "n"], orient="row")  # fmt: skip
+    gain = curves.draw([curves.Panel(rows, "model")], axes.proportion("gain"), "Gain", [], rows)
+    assert not any("xOffset" in each["encoding"] for each in gain.spec["concat"][0]["layer"])
+
+
+def test_labels_of_close_lines_are_nearest_their_own_lines() -> None:
+    scores = {"XL": 0.6, "JRNN": 0.563, "GRNN": 0.551}
+    rows = [(name, "", 0, None, score, nan, nan, 31, "") for name, score in scores.items()]
+    layers = perplexity.draw(pl.DataFrame(rows, schema=perplexity.POINT, orient="row"), [], "t").spec["layer"]
+    placed = {each["name"]: each["at"] for each in layers[1]["data"]["values"]}
+    heights = {name: perplexity.HEIGHT * (1 - score) for name, score in scores.items()}
+    assert all(min(heights, key=lambda line: abs(heights[line] - at)) == name for name, at in placed.items())
+    assert placed["GRNN"] - placed["JRNN"] >= 13
+
+
+def test_words_of_several_models_are_side_by_side_and_their_labels_free() -> None:
+    one = Estimate(Group("m"), 1.0, nan, nan, 1, "no interval: fewer than two items")
+    counts = {"spill": 90.0, "bury": 700.0, "abandon": 720.0}
+    tables = [Words(model, "s", dict.fromkeys(counts, one), counts, None, [], "list") for model in ("a", "b")]
+    drawn = lexical.draw(tables, "t")
+    values = drawn.spec["concat"][0]["data"]["values"]
+    assert len({value["frequency"] for value in values}) == 6
+    assert drawn.table["frequency"].to_list()[:2] == [90.0, 700.0]  # the numbers stay
+    labels = [value for value in values if "at" in value]
+    assert len(labels) == 3
+    low, high = 45.0, 720.0 * 6
+    pixels = {id(value): lexical.WIDTH * log(value["frequency"] / low) / log(high / low) for value in values}
+    for label in labels:
+        left, right = pixels[id(label)] + 7, pixels[id(label)] + 9 + 6 * len(label["word"])
+        for dot in values:
+            beside = not left < pixels[id(dot)] + 5 or not pixels[id(dot)] - 5 < right
+            assert beside or abs(label["at"] - dot["value"]) * lexical.HEIGHT >= 11.9
+
+
+def test_intervals_of_a_single_model_are_not_for_other_models() -> None:
+    methods = ["t(30); random: suites; fixed: models", "t(9); random: suites, models"]
+    said = [figures._others(pl.DataFrame({"method": found})) for found in (methods[:1], methods, methods[1:])]
+    several = "for other suites, and models of classes with several"
+    assert said == ["for other suites", several, "for other suites and models"]
+
+
+def test_captions_of_figures_are_short() -> None:
+    said = lines([unseen("suites"), FEW_NUMBERS])
+    assert len(said) == 2
+    assert said[0] == "Intervals don't know kinds of suites that are absent."
 
 
 def test_no_band_over_two_models() -> None:
@@ -136,6 +194,17 @@ def test_models_have_the_names_that_they_were_given(view: str, tmp_path: Path) -
     assert ">Chance<" in drawing
     assert "random:" not in drawing
     assert "Chance" in (tmp_path / f"{view}.csv").read_text()
+
+
+@pytest.mark.parametrize("view", ["scores", "margins", "effects", "words"])
+def test_a_single_model_without_a_legend_is_named_once(view: str, tmp_path: Path) -> None:
+    lines = subtitle(sg.figure(view, [toy_run(tmp_path / "a", agreement(), model="toy")]))
+    assert sum(line.startswith("model: ") for line in lines) == 1
+
+
+def test_an_interval_at_one_position_is_a_bar(tmp_path: Path) -> None:
+    drawn = sg.figure("trajectory", [toy_run(tmp_path / "a", agreement(), model="toy")], x="1")
+    assert drawn.spec["concat"][0]["layer"][0]["mark"]["type"] == "rule"
 
 
 def test_unknown_words_of_many_models_are_one_sentence(tmp_path: Path) -> None:

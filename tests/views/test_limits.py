@@ -8,7 +8,7 @@ from toy_runs import agreement, toy_run
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.result import unseen
+from syntagm.result import IN_BRIEF, unseen
 from syntagm.runs.store import Run
 
 # The toy model knows that dogs bark, the other model that cats and birds do, too. Two suites have a bird among the dogs.
@@ -53,7 +53,7 @@ def test_one_suite_that_decides_is_in_the_caption_of_every_figure_of_scores(runs
     options = {"phenomena": {"tag": "circuit"}, "trajectory": {"x": "1,2"}}.get(name, {})
     shown = caption(sg.figure(name, runs if name == "trajectory" else runs[:1], **options))
     assert SCORE in shown
-    assert unseen("suites") in shown
+    assert IN_BRIEF[unseen("suites")] in shown
 
 
 @pytest.mark.slow
@@ -78,7 +78,7 @@ def test_fixed_suites_need_no_such_remark(runs: list[Run]) -> None:
         assert "for other suites" not in notes, name
         assert "without cats" not in notes
         assert unseen("suites") not in notes
-    assert unseen("suites") not in caption(sg.figure("circuits", runs, fixed))
+    assert IN_BRIEF[unseen("suites")] not in caption(sg.figure("circuits", runs, fixed))
 
 
 @pytest.mark.slow
@@ -109,5 +109,5 @@ def test_effects_and_regions_say_what_their_intervals_do_not_know(runs: list[Run
     assert unseen("items") in sg.table("effects", runs, paired="yes").notes
     for name, options in (("effects", {}), ("regions", {"suite": "cats"})):
         shown = caption(sg.figure(name, runs[:1], **options))
-        assert unseen("items") in shown
+        assert IN_BRIEF[unseen("items")] in shown
         assert "only 4 items" in shown

@@ -70,7 +70,7 @@ def figure1(study: Study, as_published: bool = False) -> Figure:
     scores = labelled(study, study.scores())
     units = None if as_published else UNITS
     table = clustered.means(scores, ["model", "kind"], "score", Kind.SHARE, units, as_published)
-    explained = "by a bootstrap of suite scores, as published" if as_published else "for other suites and models"
+    explained = "by a bootstrap of suite scores, as published" if as_published else _others(table)
     subtitle = [
         f"syntactic generalization: share of correct items, mean of {study.counted}{_pooled(study)}",
         f"95% interval, {explained}; n: number of suite scores",
@@ -180,7 +180,8 @@ def figure6(study: Study) -> Figure:
     least, most = min(of_models), max(of_models)
     pairs = counted(most, "suite") if least == most else f"{least} to {most} suites"
     subtitle = [
-        f"mean of {pairs} each{_pooled(study)}; 95% interval, for other suites and models",
+        f"mean of {pairs} each{_pooled(study)}",
+        f"95% interval, {_others(means)}",
         "right: with minus without; n: number of suite scores without modifiers, and as many with",
         *study.remarks,
     ]
@@ -190,6 +191,13 @@ def figure6(study: Study) -> Figure:
 def scores_of_pairs(study: Study) -> pl.DataFrame:
     """Return the scores of paired suites: one row per instance, pair of suites and member of the pair."""
     return labelled(study, modifier_stability(study.scores()))
+
+
+def _others(table: pl.DataFrame) -> str:
+    """Say what the intervals of means are for; those over a single model are not for other models."""
+    fixed = table["method"].str.contains("fixed:.*models")
+    several = "" if fixed.all() else " and models" if not fixed.any() else ", and models of classes with several"
+    return f"for other suites{several}"
 
 
 def _per_model(table: pl.DataFrame, units: str) -> list[str]:

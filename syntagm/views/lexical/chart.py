@@ -3,6 +3,7 @@
 A suite without any word of known frequency has a dot plot with one row for each word instead.
 """
 
+import textwrap
 from collections.abc import Sequence
 from math import isnan, log10
 from typing import Any
@@ -34,6 +35,8 @@ WIDTH, HEIGHT, COLUMNS = 250, 170, 3
 _LINE, _NAMED = 44, 4
 # The height of a label, and its distance from its dot, in pixels.
 _LETTERS, _BESIDE = 12, 7
+# Half the width of a dot, and the width over which the dots of several models at one frequency are moved apart.
+_DOT, _SPREAD = 5, 24
 
 
 def draw_figure(
@@ -76,7 +79,7 @@ def draw(tables: Sequence[Words], title: str = "") -> Figure:
     ]
     subtitle = [
         "bar: 95% interval for other items of a word; Spearman: rank correlation of accuracy and frequency, n words",
-        f"frequency {tables[0].about if tables else ''}",
+        f"frequency {tables[0].about if tables else ''}{'; dots of models side by side' if len(models) > 1 else ''}",
     ]
     spec = panels.grid(plots, min(COLUMNS, max(1, len(plots))), 26)
     return Figure(finish(spec, title, subtitle, offset=14), table)
@@ -90,7 +93,7 @@ def _panel(suite: str, tables: Sequence[Words], models: dict[str, str], counts: 
     title = panels.heading(suite, lines, anchor="start")
     if not values:
         return _rows(tables, models) | {"title": title}
-    _place(values, _domain(counts))
+    _place(values, names, _domain(counts))
     plot_layers = _layers(_across(counts), series)
     return {"title": title, "width": WIDTH, "height": HEIGHT, "data": {"values": values}, "layer": plot_layers}
 
@@ -116,37 +119,37 @@ def _lines(words: Words, model: str) -> list[str]:
         numbers = [f"{shown(word)} {words.accuracies[word].value:.2f}" for word in absent[:_NAMED]]
         rest = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
         lines.append(f"frequency unknown: {', '.join(numbers)}{rest}")
-    return [line for text in lines for line in _wrap(text)]
-
-
-def _wrap(text: str) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, _LINE)
+    return [line for text in lines for line in textwrap.wrap(text, _LINE)]
 
 
 def _rows(tables: Sequence[Words], models: dict[str, str]) -> Spec:
     rows = [
         {"name": word, "series": models[words.model], "value": estimate.value, "low": estimate.low, "high": estimate.high,
-         "n": estimate.n, "note": f"n={estimate.n}"}
+         "n": estimate.n, "method": estimate.method, "note": f"n={estimate.n}"}
         for words in tables for word, estimate in words.accuracies.items()
     ]  # fmt: skip
     described: list[dict[str, object]] = [row | {"said": dots.describe(row)} for row in rows]
     return dots.panel(described, axes.proportion("accuracy"), series=list(models.values()), width=WIDTH)
 
 
-def _place(values: list[dict[str, Any]], domain: tuple[float, float]) -> None:
-    """Add the height of its label to each row, in units of accuracy: close to its dot, but without overlapping labels.
+def _place(values: list[dict[str, Any]], models: Sequence[str], domain: tuple[float, float]) -> None:
+    """Move dots of several models apart, and add the height of its label to each row, in units of accuracy.
 
-    If there are several models, a word is labelled once, at its highest dot.
+    A label is close to its dot, but not over other labels or dots. A word is labelled once, at its highest dot.
     """
+    scale = WIDTH / log10(domain[1] / domain[0])
+    step = min(2.0 * _DOT, _SPREAD / max(len(models) - 1, 1))
     taken: list[tuple[float, float, float]] = []
+    for value in values:
+        value["frequency"] *= 10 ** ((models.index(value["model"]) - (len(models) - 1) / 2) * step / scale)
+        across = log10(value["frequency"] / domain[0]) * scale
+        taken.append((across - _DOT, across + _DOT, value["value"] * HEIGHT))
     highest = {value["word"]: value for value in sorted(values, key=lambda value: value["value"])}
     for value in sorted(highest.values(), key=lambda value: value["value"], reverse=True):
-        across = log10(value["frequency"] / domain[0]) / log10(domain[1] / domain[0]) * WIDTH
+        across = log10(value["frequency"] / domain[0]) * scale
         ends = across + _BESIDE, across + _BESIDE + 2 + 6 * len(str(value["word"]))
         upright = value["value"] * HEIGHT
-        heights = [upright + 4 + step * _LETTERS * sign for step in range(len(values)) for sign in (1, -1)]
+        heights = [upright + 4 + step * _LETTERS * sign for step in range(len(taken)) for sign in (1, -1)]
         heights = [at for at in heights if 4 <= at <= HEIGHT + 5]
         free = [at for at in heights if not any(left < ends[1] and ends[0] < right and abs(at - other) < _LETTERS
                                                 for left, right, other in taken)]  # fmt: skip
@@ -154,7 +157,7 @@ def _place(values: list[dict[str, Any]], domain: tuple[float, float]) -> None:
         value["at"] = taken[-1][2] / HEIGHT
         # A label that is not beside its dot could be taken for a value: a line joins the two.
         if abs(taken[-1][2] - upright) > _LETTERS:
-            value["joined"] = value["frequency"] * (domain[1] / domain[0]) ** (_BESIDE / WIDTH)
+            value["joined"] = value["frequency"] * 10 ** (_BESIDE / scale)
 
 
 def _domain(counts: Sequence[float]) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from syntagm.drawing.chart import Figure, Spec, finish
 from syntagm.drawing.layers import layer
 from syntagm.drawing.points import estimated, point
 from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct, lines
+from syntagm.drawing.text import distinct, lines, readable
 from syntagm.io.number import counted
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
@@ -137,7 +137,7 @@ def _panel(
     values = [value for curve in curves for value in _values(curve, names[curve.series])]
     rings = [ring for curve in curves if (ring := _ring(curve, names[curve.series], level, linear))]
     suites = counted(curves[0].suites, "suite")
-    title = panels.heading(curves[0].group.replace("_", " "), suites, anchor="start")
+    title = panels.heading(readable(curves[0].group), suites, anchor="start")
     upright = axes.mean(curves[0].kind, "score")
     place: Spec = {"x": across, "y": upright, "color": series.colour}
     area = {"x": across, **axes.spread(upright), "color": series.colour}
@@ -147,7 +147,12 @@ def _panel(
     ring = layers.dot(130, filled=False, shape="circle", strokeWidth=2)
     plot_layers = [
         *([] if isnan(level) else [layers.reference(level, upright, "y", layers.dashed(opacity=0.6))]),
-        layer(layers.band(0.16), area, values=bounded),
+        # A band over one position has no width.
+        layer(
+            layers.band(0.16) if len({each["at"] for each in bounded}) > 1 else layers.rule(opacity=0.45),
+            area,
+            values=bounded,
+        ),
         *([layer(layers.dot(12, 0.5), place | {"shape": series.shape}, values=single)] if single else []),
         layer(layers.line(1.8), place, values=values),
         layer(layers.dot(40), place | {"shape": series.shape} | description, values=values),
