@@ -137,8 +137,8 @@ def test_perplexities_are_correlated_over_models_with_the_same_unknown_words(mix
         assert (found[0], found[4]) == (pytest.approx(other(perplexities, scores).statistic), 8)
         assert rows["all that were trained, not comparable", method, ""][4] == 20
     assert table.notes[-2:] == (
-        "perplexities over other units or vocabularies, not comparable with the rest: gpt2, gpt2-words",
-        "perplexities over words, not comparable between corpora, whose vocabularies differ",
+        "Perplexities over other units or vocabularies, not comparable with the rest: gpt2, gpt2-words.",
+        "Perplexities over words are not comparable between corpora, whose vocabularies differ.",
     )
     assert set(mixed.mixed) <= set(tables.cells(mixed).notes)
     assert all(line in figures.figure2(mixed).svg() for line in mixed.mixed)

@@ -128,8 +128,8 @@ class Study:
     def mixed(self) -> tuple[str, ...]:
         """Lines that say which perplexities can't be compared; none if all can."""
         names = ", ".join(self.label(model) for model in self.unlike if model in self.perplexity["model"])
-        line = f"perplexities over other units or vocabularies, not comparable with the rest: {names}"
-        sizes = "perplexities over words, not comparable between corpora, whose vocabularies differ"
+        line = f"Perplexities over other units or vocabularies, not comparable with the rest: {names}."
+        sizes = "Perplexities over words are not comparable between corpora, whose vocabularies differ."
         return (*([line] if names else ()), *(() if self.sizes_alike else [sizes]))
 
     def as_published(self) -> "Study":
