@@ -257,7 +257,7 @@ def refused(plan: Plan, said: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 def refuses(text: str, refusing: str) -> bool:
     """Return whether an answer is, or begins with, the one that excludes; any is, to a hidden question."""
-    pattern = rf"\W*({refusing}\b|{refusing[:1]}\W*$)" if refusing else r"\s*\S"
+    pattern = rf"\W*({re.escape(refusing)}\b|{re.escape(refusing[:1])}\W*$)" if refusing else r"\s*\S"
     return re.match(pattern, text, re.IGNORECASE) is not None
 
 
