@@ -17,8 +17,8 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# An index takes larger files, but whoever installs it pays for them.
-MAX_WHEEL = 12_000_000
+# An index takes larger files, but whoever installs it pays for them. The demo checkpoint takes 8.8 MB.
+MAX_WHEEL = 12_050_000
 
 
 def main() -> int:
