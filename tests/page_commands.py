@@ -83,6 +83,8 @@ INPUTS: Mapping[str, str] = {
     **dict.fromkeys(("runs/a", "runs/s", "runs/gpt2"), _RUN.replace("MODEL", "gpt2")),
     **dict.fromkeys(("runs/b", "runs/l", "runs/lstm"), _RUN.replace("MODEL", "models/lstm")),
     **dict.fromkeys(("runs/m", "runs/gpt2-xl"), _RUN.replace("MODEL", "gpt2-xl")),
+    # With as many items as the command that writes `runs/gpt2` there.
+    "warstadt2020 runs/gpt2-xl": _RUN.replace("MODEL", "gpt2-xl").replace("-n 20", "-n 3"),
     "runs/5gram": _RUN.replace("MODEL", "models/5gram"),
     "runs/people": "syntagm experiment make ABOUT --preset ABOUT -o study\n"
     "syntagm experiment simulate study --effect 3 -o rehearsal\n"
