@@ -195,10 +195,6 @@ class Table(Product):
             raise UsageError("--columns", repr(unknown[0]), "'all', or one or more of " + ", ".join(self.columns))
         return replace(self, narrow=names)
 
-    def narrowed(self, *left_out: str) -> Self:
-        """Return the table without these columns in LaTeX, so that it fits on a page."""
-        return replace(self, narrow=tuple(name for name in self.columns if name not in left_out))
-
     def __repr__(self) -> str:
         return shown(f"<Table {self.title!r} of {len(self.rows)} rows: {', '.join(self.columns)}>")
 
@@ -321,3 +317,8 @@ def _tex(text: str) -> str:
 def cells(estimate: Estimate) -> tuple[Cell, ...]:
     """Return an estimate as cells: value, low, high, n, ties, undefined; nan becomes an empty cell."""
     return tuple(map(or_none, estimate.numbers))
+
+
+def narrowed(wide: Table, *left_out: str) -> Table:
+    """Return a table without these columns in LaTeX, so that it fits on a page."""
+    return replace(wide, narrow=tuple(name for name in wide.columns if name not in left_out))

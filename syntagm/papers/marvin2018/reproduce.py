@@ -23,7 +23,7 @@ from typing import Any
 import polars as pl
 
 from syntagm.drawing.chart import Figure
-from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.table import Cell, Table, narrowed
 from syntagm.drawing.text import or_none
 from syntagm.formats.marvin2018 import unpaired
 from syntagm.papers.cited import cited
@@ -140,7 +140,7 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
     pools = f"The paper's numbers pool animate and inanimate subjects, so they are not beside {', '.join(sorted(alone))} alone."
     notes = (*_notes(run, pooled), *([pools] if alone else []), *people.beside(judged, run), NPI_NOTE)
     table = Table(title, columns, tuple(rows), tuple(published["columns"]), notes)
-    return table.narrowed("chance", "ties", "undefined", "suites")
+    return narrowed(table, "chance", "ties", "undefined", "suites")
 
 
 def table2(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({})) -> Table:
@@ -169,7 +169,7 @@ def table2(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
     title = f"Table 2: accuracy by number of the subjects, {run.model}"
     missing = [f"{suite} was not run." for suite, estimates in by_suite.items() if not estimates]
     notes = (*_notes(run, next(filter(None, by_suite.values()), {})), *people.beside(judged, run), *missing)
-    return Table(title, columns, tuple(rows), tuple(quoted), notes).narrowed("chance", "ties", "undefined")
+    return narrowed(Table(title, columns, tuple(rows), tuple(quoted), notes), "chance", "ties", "undefined")
 
 
 def _by_numbers(run: Run, suite: str) -> dict[tuple[str, str], Estimate]:

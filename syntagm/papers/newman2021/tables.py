@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.table import Cell, Table, narrowed
 from syntagm.drawing.text import or_none
 from syntagm.papers.cited import cited
 from syntagm.papers.newman2021.rows import PAIRED, has_all_suites, published_row, rows, signatures
@@ -41,7 +41,7 @@ def table2(runs: Runs, estimates: Sequence[Estimate]) -> Table:
     partly = [row for row in names if published_row(row) and not any(has_all_suites(run, row) for _, run in runs)]
     said = [f"The paper's numbers are over more suites than here, so not shown: {'; '.join(partly)}."] if partly else []
     table = Table(title, columns, tuple(lines), tuple(quoted), (*_notes(runs), *said))
-    return table.narrowed(*quoted, *(name for name in columns if name.endswith((" low", " high"))))
+    return narrowed(table, *quoted, *(name for name in columns if name.endswith((" low", " high"))))
 
 
 def _order(runs: Runs) -> list[str]:

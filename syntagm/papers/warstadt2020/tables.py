@@ -8,7 +8,7 @@ from math import isinf, isnan, nan
 import numpy as np
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table
+from syntagm.drawing.table import Cell, Table, narrowed
 from syntagm.drawing.text import or_none
 from syntagm.papers.cited import cited
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, of_paper
@@ -106,7 +106,7 @@ def table3(
     quoted = ("people", *PRINTED) if published else ()
     columns = ("over", "category", "paradigms", "model", *NUMBERS, *quoted)
     table = Table("Table 3: accuracy by category", columns, tuple(rows), quoted, (*methods(estimates), *notes))
-    return table.narrowed("over", "ties", "undefined")
+    return narrowed(table, "over", "ties", "undefined")
 
 
 def by_paradigm(samples: Samples, known: Known, notes: Sequence[str], published: bool = True) -> Table:
@@ -237,7 +237,7 @@ def shallow_table(table: pl.DataFrame, descriptions: Mapping[str, str]) -> Table
     title = "Surface predictors of correct answers"
     rows = tuple(tuple(or_none(cell) for cell in row) for row in table.iter_rows())
     left_out = ("mean", "sd", "se", "se_suites", "left_out", "suites", "explained", "remark")
-    return Table(title, tuple(table.columns), rows, (), notes).narrowed(*left_out)
+    return narrowed(Table(title, tuple(table.columns), rows, (), notes), *left_out)
 
 
 def method_table(compared: Sequence[Comparison]) -> Table:
@@ -298,7 +298,7 @@ def slope_table(table: pl.DataFrame, samples: Samples, known: Known, remarks: Se
         *remarks,
     )
     title, small = "Gain for each doubling of the training text", ("slope", "se", "low", "high", "LSTM", "TXL")
-    return Table(title, columns, tuple(rows), (), notes, fine=small, digits=4).narrowed("se", "n")
+    return narrowed(Table(title, columns, tuple(rows), (), notes, fine=small, digits=4), "se", "n")
 
 
 def accuracies(samples: Samples) -> dict[str, dict[str, float]]:
