@@ -1,6 +1,7 @@
 """Several runs side by side: distinct names for models and suites, and the runs that include a suite."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from syntagm.errors import UsageError
 from syntagm.runs.store import Run
@@ -68,6 +69,11 @@ def comparable(first: Run, second: Run) -> list[str]:
         for suite in shared
         if suite.hash == hashes[suite.name] or any(same_items(run, suite.name, other) for run, other in asked)
     ]
+
+
+def comparable_pairs(runs: Sequence[tuple[str, Run]]) -> dict[tuple[str, str], list[str]]:
+    """Return for each two named runs the suites on which they are comparable."""
+    return {(a, b): comparable(first, second) for (a, first), (b, second) in combinations(runs, 2)}
 
 
 def listed(suites: Sequence[str]) -> str:

@@ -1,7 +1,6 @@
 """Correlation of models: a heat map of the correlations of their accuracies over suites, with similar models side by side."""
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from math import isnan, nan
 
 import polars as pl
@@ -15,7 +14,7 @@ from syntagm.drawing.text import or_none, short_names
 from syntagm.errors import UsageError
 from syntagm.io.number import counted
 from syntagm.result import signless
-from syntagm.runs.several import comparable, named
+from syntagm.runs.several import comparable_pairs, named
 from syntagm.runs.store import Run
 from syntagm.stats import correlation
 from syntagm.stats.association import METHODS
@@ -59,16 +58,15 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
         model: {estimate.group.suite: estimate.value for estimate in accuracies(run, measure)}
         for model, run in named(runs)
     }
-    table = of_pairs(values, named(runs))
+    table = of_pairs(values, comparable_pairs(named(runs)))
     if (most := max(table["n"].to_list(), default=0)) < correlation.LEAST:
         found = f"{counted(most, 'suite')} with the measure in two of the runs"
         raise UsageError("correlation", found, f"at least {correlation.LEAST}")
     return draw(table, list(values), "Correlation of accuracies")
 
 
-def of_pairs(values: Mapping[str, Mapping[str, float]], runs: Sequence[tuple[str, Run]]) -> pl.DataFrame:
-    """Correlate each pair of named runs over the suites on which they are comparable; values: name -> suite -> number."""
-    shared = {(a, b): comparable(first, second) for (a, first), (b, second) in combinations(runs, 2)}
+def of_pairs(values: Mapping[str, Mapping[str, float]], shared: Mapping[tuple[str, str], list[str]]) -> pl.DataFrame:
+    """Correlate pairs of runs over their shared suites (`comparable_pairs`); values: name -> suite -> number."""
     pairs = [
         ({name: values[a][name] for name in suites if name in values[a]}, a, b) for (a, b), suites in shared.items()
     ]

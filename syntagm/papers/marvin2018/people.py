@@ -4,7 +4,8 @@ The paper's numbers of people, its exclusions and its items are in a supplement;
 answers that choose the grammatical sentence.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 import polars as pl
 
@@ -38,6 +39,8 @@ class Judged:
             for construction, suites in self.suites.items()
         }
         self._by_numbers: dict[str, dict[tuple[str, str], tuple[float, int, int]]] = {}
+        # Rows of both tables ask this of the same suites, which may have thousands of sentences.
+        self._has: Callable[[Run, str], bool] = cache(lambda model, suite: bool(same_items(run, suite, model)))
 
     def share(self, construction: str, suites: Sequence[str], run: Run) -> float | None:
         """Return the share of answers that choose the grammatical sentence in suites of a construction.
@@ -51,9 +54,9 @@ class Judged:
         return found.value if found else None
 
     def lacks(self, run: Run, suites: Sequence[str]) -> bool:
-        """Return whether a model's run lacks pairs that these people saw in suites."""
+        """Return whether a model's run lacks pairs of the suites that these people saw."""
         asked = {suite.name for suite in self.run.suites}
-        return not all(same_items(self.run, suite, run) for suite in suites if suite in asked)
+        return not all(self._has(run, suite) for suite in suites if suite in asked)
 
     def comparison(self, construction: str) -> tuple[str, str]:
         """Return name and formula of the prediction whose sentences people saw, the first one; empty if there are none."""
@@ -72,7 +75,7 @@ class Judged:
     def share_by_numbers(self, suite: str, key: tuple[str, str], run: Run) -> float | None:
         """Return the share of answers for numbers of main and embedded subject; None as in `share`."""
         found = self.by_numbers(suite).get(key, (None, 0, 0))[0]
-        return found if found is not None and same_items(self.run, suite, run) else None
+        return found if found is not None and self._has(run, suite) else None
 
 
 def _by_numbers(run: Run, suite: str) -> dict[tuple[str, str], tuple[float, int, int]]:

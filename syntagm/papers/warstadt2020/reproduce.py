@@ -35,7 +35,7 @@ from syntagm.papers.warstadt2020.raw import PEOPLE, judgements, models, people, 
 from syntagm.papers.warstadt2020.tables import Known
 from syntagm.papers.warstadt2020.validation import samples_of_people, validation
 from syntagm.result import Estimate
-from syntagm.runs.several import comparable, listed, named, titles
+from syntagm.runs.several import comparable_pairs, listed, named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import binned, suite_means
 from syntagm.stats.correlation import correlations
@@ -166,10 +166,11 @@ def _correlations_of_runs(
 ) -> Outputs:
     """Correlate runs over the paradigms of which both have the same pairs, and with the people of the paper over all."""
     said: dict[str, list[str]] = {}
+    shared = comparable_pairs(runs)
     for (a, first), (b, second) in combinations(runs, 2):
-        for line in _pairs_of(first, second) if second.task is People else ():
+        for line in _pairs_of(first, second, shared[a, b]) if second.task is People else ():
             said.setdefault(f"and {b}: {line}", []).append(a)
-    parts, judged = [correlation.of_pairs(accuracies, runs)], f"{PEOPLE} (published)"
+    parts, judged = [correlation.of_pairs(accuracies, shared)], f"{PEOPLE} (published)"
     human = {suite: paradigm.human for suite, paradigm in known.items() if not isnan(paradigm.human)}
     for name, run in runs if human else ():
         parts.append(correlations({name: accuracies[name], judged: human}))
@@ -185,9 +186,9 @@ def _correlations_of_runs(
     return _correlations(table, notes)
 
 
-def _pairs_of(run: Run, people: Run) -> Iterator[str]:
-    """Say over how many pairs a run is correlated with people, and where it isn't."""
-    same, names = comparable(run, people), {suite.name for suite in people.suites}
+def _pairs_of(run: Run, people: Run, same: Sequence[str]) -> Iterator[str]:
+    """Say over how many pairs a run is correlated with people, and where it isn't; same: the suites where it is."""
+    names = {suite.name for suite in people.suites}
     if same:
         fewer, more = sorted(sum(each.suite(suite).items for suite in same) for each in (run, people))
         yield f"{fewer:,} pairs in both" + (f", {more:,} in the larger set" if more > fewer else "")
