@@ -7,7 +7,7 @@ from math import isnan
 from typing import TypeVar
 
 from syntagm.display import shown
-from syntagm.io.number import counted
+from syntagm.io.number import counted, span
 from syntagm.result import IN_BRIEF, Estimate, unseen_of
 
 T = TypeVar("T")
@@ -140,7 +140,7 @@ def remarks(numbers: Iterable[tuple[str, Sequence[str]]], most: int = MOST) -> t
         more = len(named) - len(names)
         if more and named.keys() == every:
             names, more = [f"all {len(named)} numbers"], 0
-        few_units = f"only {' to '.join(map(str, sorted({min(counts), max(counts)})))} " if counts else ""
+        few_units = f"only {span(counts)} " if counts else ""
         sentences.append(f"{', '.join(names)}{f' and {more} more' if more > 0 else ''}: {few_units}{remark}.")
     if (left := len(by_remark) - most) > 0:
         sentences.append(f"{counted(left, 'more remark')} of this kind.")
@@ -171,7 +171,7 @@ def remarks_on(estimates: Iterable[Estimate]) -> tuple[str, ...]:
         for remark in estimate.remarks or [""]:
             of_all, everywhere = (holding.get((one, _pooled(remark))) == holding[one, ""] for one in (place, model))
             name = place if of_all else models[model] if everywhere else f"{place} ({models[model]})"
-            numbers.append((name, [remark] * bool(remark)))
+            numbers.append((name, [remark] if remark else []))
     return (*remarks(numbers, IN_FIGURE), *unseen_of(estimate.method for estimate in drawn))
 
 

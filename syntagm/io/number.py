@@ -1,6 +1,7 @@
 """Integers: parsing them in options, and counts in messages."""
 
 import re
+from collections.abc import Collection
 
 from syntagm.errors import UsageError
 
@@ -37,3 +38,14 @@ def counted(number: int, noun: str) -> str:
     ('1 suite', '2,000 items')
     """
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def span(numbers: Collection[int], noun: str = "") -> str:
+    """Format the smallest and the largest of some counts, with their noun; without any counts, both are 0.
+
+    >>> span([7, 5, 6], "suite"), span([1, 1], "suite"), span([5])
+    ('5 to 7 suites', '1 suite', '5')
+    """
+    least, most = min(numbers, default=0), max(numbers, default=0)
+    text = f"{least}" if least == most else f"{least} to {most}"
+    return f"{text} {noun}{'' if most == 1 else 's'}" if noun else text

@@ -28,6 +28,7 @@ from syntagm.drawing.series import Series
 from syntagm.drawing.text import IN_FIGURE, distinct, lines, remarks
 from syntagm.errors import UsageError
 from syntagm.formula import Reference
+from syntagm.io.number import span
 from syntagm.languages.scripts import direction_of
 from syntagm.result import unseen
 from syntagm.runs.several import chosen_suite, having
@@ -203,7 +204,7 @@ def draw(
         zooms = [_zoom(zoomed_in, region, names, panel["height"], at == 0) for region in zoomed]
         plots.append(beside([panel, *zooms], 24) if zooms else panel)
     spec = pile(plots, 16) if len(plots) > 1 else next(iter(plots), _nothing())
-    subtitle = [f"mean over items (n = {_span(rows['n'].to_list())}) and 95% interval, {interval.OF_NUMBERS}"]
+    subtitle = [f"mean over items (n = {span(rows['n'].to_list())}) and 95% interval, {interval.OF_NUMBERS}"]
     if zoomed:
         subtitle.append(f"grey band, and right on a scale of its own: a compared region; 95% interval: {within.METHOD}")
     if compared_effects:
@@ -221,11 +222,6 @@ def draw(
     of_effects = limits_of_effects(compared_effects, IN_FIGURE)
     limits = dict.fromkeys((*remarks(on_means, IN_FIGURE), unseen("items"), *of_effects))
     return Figure(finish(spec, title, [*subtitle, *lines(limits)]), rows)
-
-
-def _span(counts: Sequence[int]) -> str:
-    least, most = min(counts, default=0), max(counts, default=0)
-    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _tick(name: str, label: str) -> str:

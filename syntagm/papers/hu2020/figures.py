@@ -12,7 +12,7 @@ import polars as pl
 
 from syntagm.drawing.chart import Figure
 from syntagm.errors import UsageError
-from syntagm.io.number import counted
+from syntagm.io.number import span
 from syntagm.papers.hu2020.study import Study
 from syntagm.result import Kind
 from syntagm.stats import clustered, score, suite_intervals
@@ -177,10 +177,8 @@ def figure6(study: Study) -> Figure:
     """Draw the scores of suites with and without modifiers."""
     means = clustered.means(scores_of_pairs(study), ["model", "kind", "modifier"], "score", Kind.SHARE, PAIRED)
     of_models = scores_of_pairs(study).group_by("model").agg(pl.col("pair").n_unique())["pair"].to_list()
-    least, most = min(of_models), max(of_models)
-    pairs = counted(most, "suite") if least == most else f"{least} to {most} suites"
     subtitle = [
-        f"mean of {pairs} each{_pooled(study)}",
+        f"mean of {span(of_models, 'suite')} each{_pooled(study)}",
         f"95% interval, {_others(means)}",
         "right: with minus without; n: number of suite scores without modifiers, and as many with",
         *study.remarks,

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from syntagm.errors import RunError
-from syntagm.io.number import counted
+from syntagm.io.number import counted, span
 from syntagm.papers.experiment.design import Cell
 from syntagm.papers.hu2020.models import ALL_GPT2, ALL_NGRAMS, CLASSES
 from syntagm.runs.several import named
@@ -87,8 +87,7 @@ class Study:
         """
         count, own = len(self.suites), set(self.own.values())
         if len(own) > 1:
-            least, most = min(map(len, own)), max(map(len, own))
-            return f"{counted(most, 'suite') if least == most else f'{least} to {most} suites'}, each model's own"
+            return f"{span([len(suites) for suites in own], 'suite')}, each model's own"
         if count < self.published:
             return f"{count} of {self.published} suites"
         return counted(count, "suite")
