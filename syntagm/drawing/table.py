@@ -242,7 +242,7 @@ class Table(Product):
         """Return a number of a column as it is shown."""
         if column.startswith("p ") or column == "p":
             return p_value(number)
-        return f"{number:.{2 if column in self.published else self.digits if column in self.fine else 3}f}"
+        return f"{number:.{self.digits if column in self.fine else 2 if column in self.published else 3}f}"
 
 
 class Listing(list[T]):

@@ -181,7 +181,7 @@ class Plan:
 
     @property
     def questions(self) -> list[tuple[str, str]]:
-        """The questions at the end by which people are excluded: text, and the answer that does; see `presets.Preset`."""
+        """The questions at the end whose answers exclude people: text and excluding answer, as in `presets.Preset`."""
         return [(text, refused) for text, refused in self.options.get("questions", ())]
 
     @property

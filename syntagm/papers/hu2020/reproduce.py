@@ -204,7 +204,7 @@ def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
     return (
         "words: words of the training text. Perplexity: on the test text, per whitespace-separated word, sentence ends "
         "included; perplexity_known: without unknown words.",
-        *[bounds] * bool(bounded),
+        *([bounds] if bounded else []),
         f"score: the mean over suites without {', '.join(ASIDE)}, as in the paper's figures, and likewise for circuits; "
         "score_all: over all suites.",
         "Intervals: 95 %, for other suites and their items; they don't cover the variation between seeds. "

@@ -51,10 +51,11 @@ def classes(study: Study) -> Table:
     extra = ("kind", "models", "mean of corpus means") if _trained(study) else ()
     columns = ("model", "score", *_INTERVAL, "mean of items", *extra)
     undefined = int(rows["undefined"].sum())
+    corpora = "mean of corpus means: each corpus has the same weight, independently of its number of seeds."
     notes = (
         f"score: mean over {study.counted}{', corpora and seeds pooled' if extra else ''}.",
         "n: suite scores; intervals: for other suites, and other models of the class where there are several.",
-        *["mean of corpus means: each corpus has the same weight, independently of its number of seeds."] * bool(extra),
+        *([corpora] if extra else []),
         *_chances(study.levels),
         *([f"Excluded: {undefined} undefined values."] if undefined else []),
         *study.remarks,

@@ -200,11 +200,12 @@ def _notes(run: Run, accuracies: Mapping[Any, Estimate]) -> tuple[str, ...]:
         signature = signature.over(len(run.suites))
     method = next((estimate.method for estimate in accuracies.values()), "")
     sampled = any("seed" in suite.tags for suite in run.suites)
+    weights = "Items were sampled, so the weight of a pooled suite depends on its sample, not on its size."
     return (
         f"Signature: {signature}",
         *([f"Intervals: 95 %, {method}. Ties count as wrong."] if method else []),
         "Chance: the score of independent draws, computed from the formulas.",
-        *["Items were sampled, so the weight of a pooled suite depends on its sample, not on its size."] * sampled,
+        *([weights] if sampled else []),
         *([] if run.done else ["The run is not finished: items without results are excluded."]),
         f"RNN, Multitask, n-gram, Humans: transcribed from {cited('marvin2018')['source']}",
     )

@@ -77,7 +77,7 @@ def _of_row(name: str, run: Run, row: str, suites: Sequence[str]) -> Iterator[Es
 
 
 def with_tse(run: Run, suites: Sequence[str]) -> pl.DataFrame:
-    """Return the distinct contexts of suites, with a column `tse`: its mean over the items of the context."""
+    """Return the distinct contexts of suites, with a column `tse`: the mean TSE of the items of a context."""
     by_item = []
     for suite in suites:
         table = kept.contexts(run, suite)

@@ -225,14 +225,14 @@ def shallow_table(table: pl.DataFrame, descriptions: Mapping[str, str]) -> Table
         descriptions: predictor -> description.
     """
     predictors = list(dict.fromkeys(table["predictor"]))
-    margins = any(name.startswith("margin under ") for name in predictors)
+    margin = "margin under MODEL: surprisal of the bad sentence minus that of the good one, in bits."
     notes = (
         "log_odds: the change of the log odds of a correct answer per standard deviation (sd) of the predictor, with the "
         "others held constant; intercept: at the means. Plain logistic regression, maximum likelihood.",
         "Interval: 95 %, with the larger of se (independent pairs) and se_suites (clustered by suite, which needs many suites).",
         "explained: McFadden's pseudo-R2. left_out: pairs without a verdict or a predictor's value.",
         *(f"{name}: {descriptions[name]}." for name in predictors if name in descriptions),
-        *["margin under MODEL: surprisal of the bad sentence minus that of the good one, in bits."] * margins,
+        *([margin] if any(name.startswith("margin under ") for name in predictors) else []),
     )
     title = "Surface predictors of correct answers"
     rows = tuple(tuple(or_none(cell) for cell in row) for row in table.iter_rows())
@@ -298,7 +298,7 @@ def slope_table(table: pl.DataFrame, samples: Samples, known: Known, remarks: Se
         *remarks,
     )
     title, small = "Gain for each doubling of the training text", ("slope", "se", "low", "high", "LSTM", "TXL")
-    return narrowed(Table(title, columns, tuple(rows), (), notes, fine=small, digits=4), "se", "n")
+    return narrowed(Table(title, columns, tuple(rows), ("LSTM", "TXL"), notes, fine=small, digits=4), "se", "n")
 
 
 def accuracies(samples: Samples) -> dict[str, dict[str, float]]:

@@ -57,7 +57,7 @@ def contexts(run: Run, suite: str | None = None) -> pl.DataFrame:
 
 
 def several_tokens(run: Run) -> bool:
-    """Return whether forms of several tokens count in a run, as they do at no cut-off."""
+    """Return whether a run counts forms of several tokens; at cut-offs they never count."""
     table = contexts(run)
     return bool((table["eligible"] > table["ranked"]).any())
 
