@@ -131,7 +131,6 @@ def test_a_border_inside_a_token_is_refused() -> None:
         list(chat.score(["a <|endoftext|> b"]))
 
 
-@pytest.mark.slow
 def test_a_template_with_a_symbol_that_the_model_lacks() -> None:
     tokenizer = with_template(byte_level(), "<|turn|>{% for message in messages %}{{ message['content'] }}{% endfor %}")
     model = transformer("gpt2", tokenizer)

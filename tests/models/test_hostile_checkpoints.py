@@ -87,7 +87,6 @@ def refused(saved: Path, tmp_path: Path, spoil: Spoil, kind: str = "gpt2", optio
     return str(error.value).replace(f"{folder}", "tiny")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -133,7 +132,6 @@ def template(text: str) -> Spoil:
     return lambda folder: (folder / "chat_template.jinja").write_text(text + CONTENT)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [
