@@ -10,7 +10,6 @@ import pkgutil
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from syntagm import renames
@@ -115,23 +114,6 @@ def _places(package: str) -> list[Path]:
     if spec is None:
         return []
     return [Path(place) for place in spec.submodule_search_locations or [spec.origin or ""] if place]
-
-
-def modules(name: str) -> list[ModuleType]:
-    """Import the modules with a given name, such as `_written`, from all rooms.
-
-    >>> "syntagm.runs._written" in [module.__name__ for module in modules("_written")]
-    True
-    """
-    return [importlib.import_module(module) for module in _named(name)]
-
-
-@cache
-def _named(name: str) -> tuple[str, ...]:
-    """Return the dotted names of the modules of the package with a given name."""
-    package = Path(__file__).parent
-    paths = (path.relative_to(package.parent).with_suffix("") for path in sorted(package.rglob(f"{name}.py")))
-    return tuple(".".join(path.parts) for path in paths)
 
 
 def _loaded(room: str, point: "EntryPoint") -> Any:

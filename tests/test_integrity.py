@@ -1,14 +1,18 @@
-"""`syntagm integrity`: what is whole, damaged and foreign, in everything that a room declares."""
+"""`syntagm integrity`: what is whole, damaged and foreign, in every kind of folder that Syntagm writes."""
 
 import json
 import re
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 from toy_runs import agreement, interrupt, toy_run
 
 from syntagm.cli import main
-from syntagm.io import integrity
+from syntagm.drawing import chart, table
+from syntagm.formats import blimp, pairs, syntaxgym, syntaxgym_csv
+from syntagm.io import integrity, written
+from syntagm.reading_times import record
 from syntagm.runs.cache import AnswerCache
 
 
@@ -108,6 +112,19 @@ def test_a_cache_is_inspected(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["integrity", str(tmp_path)]) == 2
 
 
-def test_every_room_declares_what_it_writes() -> None:
-    assert {folder.name for folder in integrity.declared()} >= {"run", "cache", "model", "experiment"}
-    assert {kind.name for kind in integrity.files()} >= {"a report", "a table", "a figure", "a suite"}
+def test_the_list_names_functions_that_exist() -> None:
+    names = [name for kind in written.FOLDERS for name in (kind.check, kind.renew)]
+    for name in filter(None, [*names, *(kind.inspect for kind in written.FILES)]):
+        assert callable(resolve_name(name)), name
+
+
+def test_the_list_has_every_ending_that_is_written() -> None:
+    suites = [f"*{ending}" for form in (syntaxgym, blimp, pairs, syntaxgym_csv) for ending in form.WRITES]
+    expected = {
+        "a suite": suites,
+        "a table": [f"*.{ending}" for ending in table.FORMATS.values()],
+        "a figure": [f"*.{ending}" for ending in chart.FORMATS.values()],
+        "the record of an analysis of reading times": [f"*{record.ENDING}"],
+    }
+    for name, patterns in expected.items():
+        assert {kind.pattern for kind in written.FILES if kind.name == name} == set(patterns), name

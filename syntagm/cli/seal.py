@@ -14,6 +14,7 @@ one with another name of a suite, is refused. `syntagm integrity` lists the file
 
 import argparse
 from pathlib import Path
+from pkgutil import resolve_name
 
 from syntagm.errors import UsageError
 
@@ -25,10 +26,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Renew the seals of a folder, and print the files that had changed."""
-    from syntagm.io import integrity, seal
+    from syntagm.io import seal
+    from syntagm.io.written import FOLDERS
 
     folder: Path = options.folder
-    renew = [kind.renew for kind in integrity.declared() if kind.renew and kind.fits(folder)]
+    renew = [resolve_name(kind.renew) for kind in FOLDERS if kind.renew and kind.fits(folder)]
     if not renew and (folder / "config.json").is_file():
         # A model of another program.
         renew = [seal.renew]

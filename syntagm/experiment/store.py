@@ -19,10 +19,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
-from syntagm.errors import InputError, RunError
+from syntagm.errors import InputError, RunError, SyntagmError
 from syntagm.experiment import answers, order, plan, texts
 from syntagm.experiment.answers import Answer
-from syntagm.experiment.database import KEY, NAME, Database
+from syntagm.experiment.database import KEY, NAME, Database, begun
 from syntagm.io import atomic, regular
 
 State = Literal["open", "paused", "closed"]
@@ -420,3 +420,42 @@ class Progress:
         """The same over all lists."""
         done, live, gone = (sum(kinds) for kinds in zip(*self.lists, strict=True))
         return done, live, gone
+
+
+def faults(folder: Path) -> dict[Path, SyntagmError]:
+    """Return an error for the plan, the settings or the answers of an experiment if they are damaged."""
+    found: dict[Path, SyntagmError] = {}
+    try:
+        made = plan.read(folder)
+    except SyntagmError as error:
+        return {folder / plan.NAME: error}
+    try:
+        texts.read(folder, made.design)
+    except InputError as error:
+        found[Path(error.place.partition(",")[0])] = error
+    data = Database(folder, plan.digest(folder), lambda line: None)
+    try:
+        with data.reading():
+            pass
+    except RunError as error:
+        found[Path(error.place)] = error
+    cure = "`syntagm serve --experiment` and `experiment close` put back what either file has."
+    for path, fault in data.faults.items():
+        found[path] = RunError(str(path), fault, "the answers as they were stored", cure)
+    return found
+
+
+def renew(folder: Path) -> list[str]:
+    """Renew the seal of a plan after an intended change.
+
+    Raises:
+        RunError: people have answered already, or the plan can't be read.
+    """
+    renewed = plan.PLAN.renewed(folder / plan.NAME)
+    if renewed is None:
+        return []
+    if begun(folder):
+        raise RunError(str(folder), "answers to the plan as it was", "an experiment that nobody has answered")
+    plan.of_content(renewed, str(folder / plan.NAME))
+    plan.PLAN.write(folder / plan.NAME, renewed)
+    return [plan.NAME]

@@ -261,6 +261,12 @@ def _checksum(key: bytes, body: bytes) -> bytes:
     return hashlib.sha256(key + body).digest()[:16]
 
 
+def faults(folder: Path) -> dict[Path, SyntagmError]:
+    """Return an error for the cache in a folder if an answer in it is damaged."""
+    error = fault(folder / NAME)
+    return {folder / NAME: error} if error else {}
+
+
 def fault(path: Path) -> RunError | None:
     """Check each answer in a cache; return an error if one is damaged. The file is not changed."""
     cure = "Damaged answers are computed again, so nothing must be done. Delete the file to begin a new cache."

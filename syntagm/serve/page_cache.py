@@ -105,6 +105,17 @@ def content_of(path: Path) -> bytes:
     return content
 
 
+def faults(folder: Path) -> dict[Path, SyntagmError]:
+    """Return an error for each damaged file of the cache in a folder."""
+    found: dict[Path, SyntagmError] = {}
+    for path in sorted(folder.glob(f"{'?' * _DIGITS}{ENDING}")):
+        try:
+            content_of(path)
+        except RunError as error:
+            found[path] = error
+    return found
+
+
 def key_of(runs: Sequence[Run], suites: Sequence[Suite], others: Sequence[Path] = ()) -> str:
     """Return the hash of runs, suites and other files on which pages depend.
 

@@ -455,3 +455,22 @@ def in_states(jobs: Jobs) -> Iterator[tuple[Job, State, str, Progress]]:
     for job in reversed(jobs.all()):
         state, why = jobs.ended(job)
         yield job, state, why, jobs.progress(job) if state == "running" else Progress()
+
+
+def faults(folder: Path) -> dict[Path, SyntagmError]:
+    """Return an error for each file of a job that is damaged."""
+    found: dict[Path, SyntagmError] = {}
+    try:
+        job = Jobs(folder.parent.parent, {}).find(folder.name)
+    except SyntagmError as error:
+        return {folder / JOB: error}
+    try:
+        refuse_changed(job)
+    except RunError as error:
+        found[job.file] = error
+    if (folder / END).exists():
+        try:
+            END_RECORD.read(folder / END)
+        except RunError as error:
+            found[folder / END] = error
+    return found

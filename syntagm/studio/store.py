@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from syntagm.errors import InputError, RunError, UsageError
+from syntagm.errors import InputError, RunError, SyntagmError, UsageError
 from syntagm.io import atomic, regular
 from syntagm.serve import limits
 
@@ -220,3 +220,14 @@ def _document(name: str, content: bytes) -> Document:
 
 def _is_own(entry: "os.DirEntry[str]") -> bool:
     return entry.is_file(follow_symlinks=False)
+
+
+def faults(folder: Path) -> dict[Path, SyntagmError]:
+    """Return an error for each version of a suite that is damaged."""
+    found: dict[Path, SyntagmError] = {}
+    for path in sorted((folder / HISTORY).glob("*/*")):
+        match = _VERSION.fullmatch(path.name)
+        if match and not digest_of(regular.content(path)).startswith(match[3]):
+            cure = "The other versions are whole. Put it back from a copy, or delete it."
+            found[path] = RunError(str(path), "damaged or edited", "the version as it was saved", cure)
+    return found

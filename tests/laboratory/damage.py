@@ -12,8 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 
-from syntagm.io import integrity
-from syntagm.io.integrity import File
+from syntagm.io.written import FILES, FOLDERS, File
 
 from .disk import KILL, Disk, Outcome
 from .lines import LINES, LOOSE, PREPARATION
@@ -140,9 +139,9 @@ def files(root: Path, artefact: Artefact) -> dict[str, File]:
 
 def _kind(artefact: Artefact, name: str) -> File | None:
     if artefact.kind:
-        folder = next(folder for folder in integrity.declared() if folder.name == artefact.kind)
+        folder = next(folder for folder in FOLDERS if folder.name == artefact.kind)
         return folder.file(name)
-    fits = [kind for kind in integrity.files() if Path(name).match(kind.pattern)]
+    fits = [kind for kind in FILES if Path(name).match(kind.pattern)]
     return max(fits, key=lambda kind: len(kind.pattern), default=None)
 
 

@@ -17,7 +17,6 @@ from syntagm.cli._lines import Lines
 from syntagm.errors import Interrupted, UsageError
 from syntagm.models.names import load
 from syntagm.papers.experiment import duration, hyperparameters, model, record
-from syntagm.papers.experiment._written import EXPERIMENT
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.hu2020 import reproduce as hu2020
 from syntagm.runs.store import open_run
@@ -220,7 +219,7 @@ def test_killed_during_its_tests_it_simulates_no_response_again(
     assert expected + len(numbers) == sum(whole.values())
     for path in (path for path in undisturbed.rglob("*") if path.is_file() and path.suffix not in (".png", ".pdf")):
         assert path.read_bytes() == (out / path.relative_to(undisturbed)).read_bytes(), path
-    assert not EXPERIMENT.check(out)
+    assert not record.faults(out)
 
 
 @pytest.mark.slow
@@ -427,9 +426,9 @@ def test_all_families_see_the_same_words_of_trees(trees: Path, tmp_path: Path) -
     part = tmp_path / "corpora" / "xs.trees"
     whole = part.read_bytes()
     part.write_bytes(whole[:-1])
-    assert [*EXPERIMENT.check(tmp_path)] == [part]
+    assert [*record.faults(tmp_path)] == [part]
     part.write_bytes(whole)
-    assert not EXPERIMENT.check(tmp_path)
+    assert not record.faults(tmp_path)
 
 
 @pytest.mark.parametrize(

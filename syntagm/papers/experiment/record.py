@@ -1,4 +1,4 @@
-"""The record of an experiment, and the check that a resumed experiment is the same one.
+"""The record of an experiment, the check that a resumed experiment is the same one, and what is damaged in its folder.
 
 A value of the record is fixed once results depend on it: the hyperparameters of a family when the training of one of
 its models has started, the size of a subset when it is drawn. Until then, a new value replaces the old one, so mistakes
@@ -7,18 +7,21 @@ can be corrected.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import RunError, UsageError
+from syntagm.errors import RunError, SyntagmError, UsageError
 from syntagm.io import record as records
-from syntagm.papers.experiment import hyperparameters
+from syntagm.papers.experiment import design as places
+from syntagm.papers.experiment import hyperparameters, measured, parts
 from syntagm.papers.experiment.design import Cell, Design, part_name
 from syntagm.papers.experiment.lock import waiting
 from syntagm.papers.experiment.measured import DESIGN
 from syntagm.progress import Progress
 from syntagm.runs.files import has_run
+from syntagm.runs.training_study import PERPLEXITY
+from syntagm.stats.mixed.simulations import SIMULATIONS
 from syntagm.training import record as training
 
 
@@ -144,3 +147,66 @@ def _shared(record: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, An
         for key, value in record.items()
         if key in other
     }
+
+
+def faults(folder: Path) -> dict[Path, SyntagmError]:
+    """Return an error for each file of an experiment that is damaged or missing, its models and runs excepted."""
+    try:
+        design = DESIGN.read(places.record(folder))
+    except SyntagmError as error:
+        return {places.record(folder): error}
+    faults: dict[Path, SyntagmError] = {}
+    for path in _perplexities(folder):
+        try:
+            measured.read(path, design["families"], design["sizes"])
+        except SyntagmError as error:
+            faults[path] = error
+        if not has_run(run := folder / "runs" / path.stem):
+            cure = "Repeat the command that made the experiment: it computes the run again."
+            faults[run / "run.json"] = RunError(str(run), "no run", f"that of {path.stem}", cure)
+        if training.lacks_record(model := folder / "models" / path.stem):
+            cure = "Restore it; or delete the folder, and repeat the command that made the experiment."
+            found = "no such file, beside weights"
+            faults[model / training.FILE] = RunError(
+                str(model / training.FILE), found, "the record of the training", cure
+            )
+    for path in _simulations(folder):
+        try:
+            SIMULATIONS.read(path)
+        except SyntagmError as error:
+            faults[path] = error
+    for name, digest in design.get("parts", {}).items():
+        path = places.part_file(folder, name, [text["name"] for text in design["corpus"]])
+        if damaged := parts.fault(path, digest):
+            faults[path] = damaged
+    return faults
+
+
+def renew(folder: Path) -> list[str]:
+    """Renew the seals of an experiment's records after an intended change.
+
+    Returns:
+        The names of the changed files.
+
+    Raises:
+        RunError: a record can't be read, or has another format or shape.
+    """
+    forms = {
+        places.record(folder): DESIGN,
+        **dict.fromkeys(_perplexities(folder), PERPLEXITY),
+        **dict.fromkeys(_simulations(folder), SIMULATIONS),
+    }
+    changed = []
+    for path, form in forms.items():
+        if renewed := form.renewed(path):
+            form.write(path, renewed)
+            changed.append(path.relative_to(folder).as_posix())
+    return changed
+
+
+def _perplexities(folder: Path) -> Iterator[Path]:
+    yield from sorted((folder / "perplexity").glob("*.json"))
+
+
+def _simulations(folder: Path) -> Iterator[Path]:
+    yield from sorted((folder / "simulations").glob("*.json"))
