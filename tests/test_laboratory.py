@@ -21,8 +21,7 @@ from laboratory.lines import LINES, PREPARATION, READERS, prepare, write_inputs
 from laboratory.trials import KINDS, Laboratory, faults
 
 from syntagm import registry
-from syntagm.io import integrity
-from syntagm.io.integrity import File
+from syntagm.io.written import FILES, FOLDERS, File
 from syntagm.training.families import FAMILIES
 
 OF_FOLDERS = {
@@ -73,7 +72,7 @@ def test_no_damaged_file_changes_a_number_in_silence(laboratory: Laboratory, tmp
         damages = Damages(laboratory.disk, laboratory.start, ARTEFACTS[name], tmp_path / name)
         assert list(damages.trials(8, random.Random(name))) == []
         kinds |= set(damages.kinds.values())
-    declared = next((each.files for each in integrity.declared() if each.name == folder), integrity.files())
+    declared = next((each.files for each in FOLDERS if each.name == folder), FILES)
     # Users name single files, so that only their endings tell their kinds.
     found, expected = ({kind.pattern for kind in group if kind.name not in EXEMPT} for group in (kinds, declared))
     assert found == expected, "a kind of file without an artefact in laboratory/damage.py that has one"
@@ -81,7 +80,7 @@ def test_no_damaged_file_changes_a_number_in_silence(laboratory: Laboratory, tmp
 
 def test_every_declared_kind_of_folder_is_damaged_in_a_trial() -> None:
     """A new kind of folder needs an artefact in laboratory/damage.py; the slow lane damages its files."""
-    assert set(OF_FOLDERS) | SERVED == {folder.name for folder in integrity.declared()} | {""}
+    assert set(OF_FOLDERS) | SERVED == {folder.name for folder in FOLDERS} | {""}
 
 
 @compiled
