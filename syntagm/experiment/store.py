@@ -123,6 +123,9 @@ class Study:
 
         Arguments:
             forget_key: throw away the key of the hashed ids, so that they lead to nobody any more.
+
+        Raises:
+            RunError: a study without its key can't be opened again.
         """
         with self._data.changing() as connection:
             if state != "closed" and self._keyless(connection):

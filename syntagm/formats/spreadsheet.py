@@ -305,7 +305,11 @@ def _is_header(names: Sequence[str]) -> bool:
 
 
 def sentence_of(contents: Mapping[str, str], place: str) -> Sentence:
-    """Make a sentence from its regions and their contents."""
+    """Make a sentence from its regions and their contents.
+
+    Raises:
+        InputError: the whole sentence and other regions are both given, or the text can't be a sentence.
+    """
     if WHOLE in contents:
         if len(contents) > 1:
             cure = f"Rename the region {WHOLE!r}, or delete the others."

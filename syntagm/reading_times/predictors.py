@@ -175,6 +175,7 @@ def score(
 
     Raises:
         UsageError: entropies are wanted, and no model can tell them.
+        InputError: a word is blank.
     """
     able = {label for label, model in models.items() if "reduce" in model.can}
     if entropy and not able:
@@ -359,6 +360,9 @@ def predictors(
     Arguments:
         words: the shown words with their bits, from `joining.join` or `score`.
         of: the frequencies, or those of each language; None for none.
+
+    Raises:
+        UsageError: the name of a model ends like a lag.
     """
     notes = []
     bits = tuple(name for name in words.columns if name == "bits" or name.startswith("bits_"))

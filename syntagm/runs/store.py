@@ -318,6 +318,9 @@ class Run:
         Arguments:
             ending: the suffix of the table's files, a key of `tables`.
             suite: the name of the suite; None for all.
+
+        Raises:
+            UsageError: the run has no such table.
         """
         if ending not in self.tables:
             raise UsageError(f"Run.table, {ending!r}", "no such table", "one of " + ", ".join(self.tables))
@@ -451,7 +454,7 @@ class Run:
         return next(answers, None)
 
     def signature(self, suite: str, measure: str) -> Signature:
-        """Return the signature of a number from this run."""
+        """Return the signature of a number from this run: of a `measure` on a `suite`, both by name."""
         family, _, path = self.model.partition(":")
         record, model = self.suite(suite), self.record["model"]
         weights = model["record"].get("weights")

@@ -170,7 +170,7 @@ def build(
 def of_counts(
     counts: Counter[str], threshold: int = 2, classes: str = "berkeley", place: str = "corpus", limit: int = 0
 ) -> Vocabulary:
-    """Build a vocabulary from word counts in the order of first occurrence; see `build`."""
+    """Build a vocabulary from word counts in the order of first occurrence; for arguments and errors see `build`."""
     _check(threshold, classes)
     if limit < 0 or (limit and classes == "none"):
         found = f"{limit:,} words" + ", and no class for the others" * (limit > 0)

@@ -82,6 +82,9 @@ def levels(model: Model, table: pl.DataFrame, reference: Mapping[str, str]) -> d
 
     Arguments:
         reference: factor -> its reference level; by default the first level.
+
+    Raises:
+        UsageError: a reference level is not that of a factor in the formula.
     """
     sums = [model.fixed, *(bar.effects for bar in model.bars)]
     names = {variable.column: None for part in sums for variable in _variables(part) if not variable.function}

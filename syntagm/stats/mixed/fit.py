@@ -91,7 +91,7 @@ class Fit:
         method: "ML", "REML" or "Laplace".
         coefficients: the fixed effects, in R's order.
         covariance: the covariance of the estimates of the fixed effects.
-        loglik, deviance: the log-likelihood, and -2 times the log-likelihood.
+        loglik: the log-likelihood.
         k: the number of parameters: fixed effects, variances, covariances, and the residual variance of a linear model.
         n: the number of rows.
         sigma: the residual standard deviation; nan in a logistic model.

@@ -111,7 +111,7 @@ def designed(
 
 
 def fit_design(design: _lmm_design.Design, reml: bool, starts: int, seed: int, progress: Progress | None = None) -> Fit:
-    """Fit a linear model to a design that has been checked; the arguments are the same as for `fit`."""
+    """Fit a linear model to a design that has been checked; for arguments and errors see `fit`."""
     groupings = design.groupings
     problem = deviance.problem(design, reml)
     minimum = search.minimise(
