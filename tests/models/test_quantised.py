@@ -258,6 +258,13 @@ def test_what_transformers_would_dequantise_is_refused(folder: Path, settings: d
         names.load(f"causal:{folder}", device="cpu")
 
 
+def test_a_loaded_model_whose_weights_are_not_quantised_is_refused(folder: Path) -> None:
+    """Transformers ignores methods that it doesn't know, with a warning; weights quantised on loading are stored as floats."""
+    claim(folder, quant_method="telepathy", quantization_mode="online")
+    with pytest.raises(ModelError, match="quantised as telepathy, which transformers dequantises on this machine"):
+        names.load(f"causal:{folder}", device="cpu")
+
+
 @pytest.mark.slow
 def test_a_model_spread_over_devices(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not torch.accelerator.is_available():

@@ -100,6 +100,12 @@ def test_the_same_verdicts_need_no_difference(run: Run) -> None:
     assert row == (0, "bits", 80, 0, 0, 0)
 
 
+def test_each_row_counts_the_discordant_items_that_are_explained_and_left(run: Run) -> None:
+    """Nine items tie that the other run counts as hits."""
+    table = explanation.make_table([run, planted(run, Convention.parse("bits+ties_as_hits"))])
+    assert table.rows == ((0, "bits", 80, 9, 0, 9), (1, "bits+ties_as_hits", 80, 9, 9, 0))
+
+
 def test_what_can_not_be_explained(run: Run) -> None:
     with pytest.raises(UsageError, match="1 runs; expected two"):
         explanation.make_table([run])

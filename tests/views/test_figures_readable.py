@@ -17,7 +17,8 @@ from syntagm.drawing.chart import Figure
 from syntagm.drawing.text import lines, remarks, remarks_on
 from syntagm.papers.hu2020 import figures
 from syntagm.result import FEW_NUMBERS, Estimate, Group, unseen
-from syntagm.views import coverage, learning_curve, perplexity, phenomena
+from syntagm.stats.correlation import correlations
+from syntagm.views import correlation, coverage, learning_curve, perplexity, phenomena
 from syntagm.views.lexical import chart as lexical
 from syntagm.views.lexical.numbers import Words
 
@@ -181,6 +182,13 @@ def test_no_band_over_two_models() -> None:
     few = "ring, band: mean over models of one size and its 95% interval, if there are more than two, for other suites and models"
     assert drawn(2) == (False, few)
     assert drawn(4, "t(1); random: samples of the corpus; only 2 samples of the corpus") == (False, few)
+
+
+@pytest.mark.parametrize(("suites", "remark"), [(3, ["only 3 suites"]), (9, ["only 9 suites"]), (10, []), (0, [])])
+def test_correlations_over_fewer_than_ten_suites_have_a_remark(suites: int, remark: list[str]) -> None:
+    accuracies = {model: {str(suite): suite**power for suite in range(suites)} for model, power in (("a", 1), ("b", 2))}
+    drawn = correlation.draw(correlations(accuracies), ["a", "b"], "Correlation of accuracies")
+    assert [line for line in subtitle(drawn) if line.startswith("only")] == remark
 
 
 @pytest.mark.parametrize("view", ["circuits", "classes", "modifiers"])
