@@ -32,7 +32,7 @@ test-night: $(READY)
 	$(BIN)/python -m tests.page_commands
 
 # The fast lane with the lowest versions that pyproject.toml admits, in an environment of their own. By hand, after a bound
-# is changed.
+# is changed. torch comes with CUDA there: 5 GB on the disk.
 test-lowest: $(LOWEST)/ready
 	$(LOWEST)/bin/python -m pytest -n auto --dist worksteal
 

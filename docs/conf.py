@@ -3,10 +3,12 @@
 import inspect
 import re
 from importlib.metadata import version as installed
+from pathlib import Path
 
 from sphinx.application import Sphinx
 
 import syntagm
+from tools import collection_pages
 
 project = "Syntagm"
 author = "The authors of Syntagm"
@@ -62,7 +64,13 @@ def code(app: Sphinx, what: str, name: str, public: object, options: object, lin
     lines[:] = text.split("\n")
 
 
+def write_collections(app: Sphinx) -> None:
+    """Write the pages about the bundled collections, which are not kept in the repository."""
+    collection_pages.write(Path(app.srcdir) / "reference" / "collections")
+
+
 def setup(app: Sphinx) -> None:
     """Connect what is done while pages are read."""
+    app.connect("builder-inited", write_collections)
     app.connect("source-read", fill_in)
     app.connect("autodoc-process-docstring", code)

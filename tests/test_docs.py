@@ -13,12 +13,14 @@ import syntagm
 from syntagm import registry
 from syntagm.cli import _parser
 from syntagm.errors import InputError
-from syntagm.materials.finding import collections
+from tools import collection_pages
 
 ROOT = Path(__file__).resolve().parents[1]
+# Pages that `make docs` writes.
+COLLECTIONS = {collection_pages.FOLDER / name for name in collection_pages.NAMES}
 PAGES = [
     ROOT / "README.md",
-    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in path.parts),
+    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in path.parts and path not in COLLECTIONS),
 ]
 PACKAGE = ROOT / "syntagm"
 MODULES = {
@@ -31,13 +33,14 @@ OTHERS = [
     *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md", "tests/golden/README.md")),
     *(ROOT / "syntagm" / "materials").rglob("*.md"),
 ]
-# Pages that `syntagm describe` writes.
-COLLECTIONS = {ROOT / "docs" / "reference" / "collections" / f"{name}.md" for name in collections()}
 # What commands print is shown as it is printed.
 PRINTED = re.compile(r"^```(console|text)\n.*?^```", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TUTORIALS = {"first_suite.md", "cross_a_lexicon.md", "paradigm.md"}  # run with their commands by test_tutorials.py
-WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8")) and page.name not in TUTORIALS]
+RECIPES = "recipes.md"  # performed by test_recipes.py
+WITH_CODE = [
+    page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8")) and page.name not in {*TUTORIALS, RECIPES}
+]
 # Asking a model for thousands of verbs, and all that can be done in Python, take seconds.
 LONG = {"gaps.md", "python.md"}
 
@@ -102,7 +105,7 @@ def test_links_between_pages_lead_somewhere() -> None:
         text = page.read_text(encoding="utf-8")
         for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#]*)#?([^)]*)\)", text):
             linked = page.parent / target if target else page
-            assert linked.exists(), f"{page.name} links to {target}"
+            assert linked.exists() or linked.resolve() in COLLECTIONS, f"{page.name} links to {target}"
             assert not anchor or anchor in anchors(linked), f"{page.name} links to {target}#{anchor}"
 
 
@@ -114,7 +117,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def test_lines_are_short() -> None:
-    for page in [*(page for page in PAGES if page not in COLLECTIONS), *OTHERS]:
+    for page in [*PAGES, *OTHERS]:
         text = PRINTED.sub("", page.read_text(encoding="utf-8"))
         # A row of a table can't be broken.
         long = [line for line in text.splitlines() if len(line) > 120 and not line.startswith("|")]
@@ -131,7 +134,7 @@ def test_no_words_are_written_twice() -> None:
 
 def test_a_page_says_whom_it_is_for() -> None:
     for page in PAGES:
-        if page.name != "README.md" and page not in COLLECTIONS:
+        if page.name != "README.md":
             first = page.read_text(encoding="utf-8").split("\n\n")[1]
             assert re.match(r"For \w+", first), f"{name(page)}: {first}"
 
@@ -142,7 +145,8 @@ LINE = re.compile(r"^(?: {4}|\$ )syntagm ([^\n]*)$", re.MULTILINE)
 def test_every_command_line_has_the_options_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
     """Command lines of pages and of help texts are parsed. An ellipsis stands for further arguments."""
     parser, wrong, count = _parser(), list[str](), 0
-    texts = {name(page): page.read_text(encoding="utf-8") for page in PAGES}
+    # The recipes have commands and names that they add.
+    texts = {name(page): page.read_text(encoding="utf-8") for page in PAGES if page.name != RECIPES}
     texts |= {command: registry.find("cli", command).__doc__ for command in registry.names("cli")}
     for place, text in texts.items():
         for found in LINE.finditer(re.sub(r"\\\n\s*", " ", text)):

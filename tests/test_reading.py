@@ -9,8 +9,16 @@ from tools import reading
 MATERIALS = Path(syntagm.__file__).parent / "materials" / "warstadt2020"
 
 
-def test_the_page_is_made_from_the_table() -> None:
-    assert reading.PAGE.read_text("utf-8") == reading.page(reading.rows()), "run `python -m tools.reading`"
+def test_the_page_counts_the_rows_of_the_table() -> None:
+    verdicts = [
+        ("one", "first", "right"),
+        ("one", "first", "doubtful"),
+        ("two", "first", "right"),
+        ("two", "another seed", "wrong"),
+    ]
+    text = reading.page([dict(zip(("paradigm", "reading", "verdict"), row, strict=True)) for row in verdicts])
+    assert "| first | 3 | 2 | 1 | 0 |\n| after mending | 0 | 0 | 0 | 0 |\n| another seed | 1 | 0 | 0 | 1 |\n" in text
+    assert "| one | 1 of 2 |  |  |  |\n| two | 1 of 1 |  | 0 of 1 |  |\n" in text
 
 
 def test_twenty_pairs_of_every_paradigm_were_read_and_five_of_another_seed() -> None:

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 import syntagm as sg
-from syntagm import registry, renames, settings
+from syntagm import registry, renames, settings, views
 from syntagm.cli import main
 from syntagm.errors import UsageError
 from syntagm.renames import ARGUMENT, FLAG, OPTION, PYTHON, Rename, RenamedWarning, current
@@ -39,6 +39,8 @@ def warned(old: str, new: str) -> pytest.WarningsRecorder:
 def test_rooms_know_old_names() -> None:
     with warned("dots", "scores"):
         assert registry.find("views", "dots") is registry.find("views", "scores")
+    with warned("dots", "scores"):
+        assert views.find("table", "dots") is views.find("table", "scores")
     with warned("tables", "pairs"):
         assert registry.find("formats", "tables").__name__ == "syntagm.formats.pairs"
     with pytest.raises(UsageError, match="no such name: 'gone'"):  # the new name does not exist

@@ -1,5 +1,6 @@
 """The documentation site: it builds without a warning, and every link within it leads somewhere."""
 
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -7,6 +8,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+
+from tools import collection_pages
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 pytest.importorskip("sphinx")
@@ -33,14 +36,20 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
+    # A copy, into which the pages about collections are written.
+    shutil.copytree(DOCS, folder / "docs", ignore=shutil.ignore_patterns("_build"))
+    for name in collection_pages.NAMES:
+        (folder / "docs" / "reference" / "collections" / name).unlink(missing_ok=True)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-d", str(folder / "trees")]
-    done = subprocess.run([*command, str(DOCS), str(folder / "html")], capture_output=True, text=True, check=False)
+    command += [str(folder / "docs"), str(folder / "html")]
+    done = subprocess.run(command, cwd=DOCS.parent, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder / "html"
 
 
 def test_every_page_is_in_the_site(site: Path) -> None:
     pages = {path.relative_to(DOCS).with_suffix("") for path in DOCS.rglob("*.md") if "_build" not in path.parts}
+    pages |= {Path("reference", "collections", name).with_suffix("") for name in collection_pages.NAMES}
     assert pages <= {path.relative_to(site).with_suffix("") for path in site.rglob("*.html")}
 
 

@@ -1,11 +1,11 @@
-"""Write the page about the reading of `warstadt2020` from its table: `python -m tools.reading`."""
+"""The page about the reading of `warstadt2020`, made from its table."""
 
 import csv
 from collections import Counter
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference" / "collections"
-TABLE, PAGE = FOLDER / "warstadt2020_reading.csv", FOLDER / "warstadt2020_reading.md"
+TABLE, PAGE = FOLDER / "warstadt2020_reading.csv", "warstadt2020_reading.md"
 FIRST, AGAIN, OTHER, LATER = "first", "after mending", "another seed", "later templates"
 READINGS = (FIRST, AGAIN, OTHER, LATER)
 VERDICTS = ("right", "doubtful", "wrong")
@@ -13,7 +13,7 @@ VERDICTS = ("right", "doubtful", "wrong")
 _HEAD = """# Reading of warstadt2020
 
 For people who want to know how good the pairs are. [The table](warstadt2020_reading.csv) has a row for each pair that
-was read, with its verdict and the reason. `python -m tools.reading` writes this page from it.
+was read, with its verdict and the reason. A program writes this page from it.
 
 **How it was read.** When the paradigms had been written and edited, pairs 1 to 20 of each (seed 1) were read one by
 one, sentence by sentence, by readers who had neither written nor edited them. *Right* means: the good sentence is
@@ -65,7 +65,3 @@ def page(found: list[dict[str, str]]) -> str:
             cells.append(f"{count['right']} of {count.total()}" if count else "")
         lines.append(f"| {paradigm} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(rows()), "utf-8")

@@ -17,11 +17,7 @@ from tools import blocks
 
 ROOT = Path(__file__).resolve().parents[1]
 # What the head of a page says if a program writes all of it.
-_WRITTEN = re.compile(
-    r"^Made by `syntagm describe |[Ww]ritten by `python -m tools\.\w+`|written by\n`python -m tools\.\w+`"
-    r"|`python -m tools\.\w+` writes this page",
-    re.MULTILINE,
-)
+_WRITTEN = re.compile(r"[Ww]ritten by `python -m tools\.\w+`")
 _HEAD = 1000
 # Records of what was measured, and data.
 _RECORDS = re.compile(r"^benchmarks/(?!README)|^tests/data/")
@@ -54,7 +50,7 @@ def count(text: str) -> int:
 
     >>> count("# A page\\n\\nTwo words\\n\\n<!-- x: written by python -m tools.y -->\\n\\nmany more\\n\\n<!-- end of x -->\\n")
     5
-    >>> count("# A page\\n\\nMade by `syntagm describe demo`.\\n\\nmany more\\n")
+    >>> count("# A page\\n\\nWritten by `python -m tools.y`.\\n\\nmany more\\n")
     0
     """
     if _WRITTEN.search(text[:_HEAD]):

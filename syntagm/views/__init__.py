@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from syntagm import registry
+from syntagm import registry, renames
 from syntagm.arguments import OptionValue, public, spelled
 from syntagm.display import shown
 from syntagm.errors import UsageError, did_you_mean
@@ -106,6 +106,7 @@ def find(kind: Kind, name: str, room: str = "views") -> Callable[..., Any]:
         UsageError: there is no such view.
     """
     names = offering(kind, room)
+    name = renames.current(room, name, names)
     if name not in names:
         found = f"no such name: {name!r}" if name else "no name"
         other: Kind = "figure" if kind == "table" else "table"

@@ -1,5 +1,6 @@
-"""The page about a collection: what stands on it, and that the pages in docs/ are those that the command makes now."""
+"""The page about a collection: what stands on it, and which pages `make docs` writes."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,11 +9,12 @@ import syntagm as sg
 from syntagm.cli import main
 from syntagm.formula import parse
 from syntagm.materials import baselines
+from syntagm.materials.finding import bundled_suites, collections
 from syntagm.report import markdown
 from syntagm.report.collection_page import page
 from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from tools import collection_pages
 
-PAGES = Path(__file__).resolve().parents[2] / "docs" / "reference" / "collections"
 KEYS = """
 regions = "subject | verb"
 [tags]
@@ -37,24 +39,23 @@ shines  | shine
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "collection",
-    [
-        "hu2020",
-        pytest.param("marvin2018", marks=pytest.mark.slow),
-        pytest.param("warstadt2020 --baselines", marks=pytest.mark.slow),
-        "textbook",
-    ],
-)
-def test_the_pages_are_those_of_the_materials(collection: str, capsys: pytest.CaptureFixture[str]) -> None:
-    command = f"describe {collection}"
-    assert main(command.split()) == 0
-    name = collection.partition(" ")[0]
-    written = (PAGES / f"{name}.md").read_text(encoding="utf-8")
-    cure = f"the materials have changed: syntagm {command} -o docs/reference/collections/{name}.md"
-    # Not compared by assert: the difference of two long pages takes minutes to show.
-    if capsys.readouterr().out != written:
-        pytest.fail(cure)
+def test_each_bundled_collection_has_a_page_with_all_its_suites(tmp_path: Path) -> None:
+    collection_pages.write(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(collection_pages.NAMES)
+    for collection in collections():
+        text = (tmp_path / f"{collection}.md").read_text(encoding="utf-8")
+        assert re.findall(r"^#### `(.+)`$", text, re.MULTILINE) >= bundled_suites(collection), collection
+        assert ("Made by `syntagm describe warstadt2020 --baselines`." in text) == (collection == "warstadt2020")
+    (old := tmp_path / "textbook.md").write_text("An old page.\n")
+    others = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir() if path != old}
+    collection_pages.write(tmp_path)
+    assert old.read_text(encoding="utf-8").startswith("# textbook\n")
+    assert {path: path.stat().st_mtime_ns for path in others} == others
+
+
+def test_the_index_lists_the_pages_of_all_collections() -> None:
+    listed = (collection_pages.FOLDER / "index.md").read_text(encoding="utf-8").split("```")[1].splitlines()[3:]
+    assert listed == sorted([*(name.removesuffix(".md") for name in collection_pages.NAMES), "solved"])
 
 
 def test_what_stands_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
