@@ -22,7 +22,7 @@ from scipy import special, stats
 
 from benchmarks.coverage_clusters import classes, clusters, crossed, pairs_of_classes, people, weighted
 from benchmarks.coverage_rows import ITEMS, POPULATIONS, Numbers, Row, holds, page, rate, row
-from syntagm.result import Group, Kind
+from syntagm.evaluation.result import Group, Kind
 from syntagm.stats import (
     bootstrap,
     interval,

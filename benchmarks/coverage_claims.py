@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.coverage_rows import Row, page, rate
-from syntagm.io.number import counted
+from syntagm.core.io.number import counted
 from syntagm.papers.cited import cited
 from syntagm.papers.hu2020 import claims, multiverse
 from syntagm.papers.hu2020.models import MODELS

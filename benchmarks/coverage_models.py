@@ -22,7 +22,7 @@ import polars as pl
 from scipy import special
 
 from benchmarks.coverage_rows import ITEMS, Numbers, Row, page, rate, row
-from syntagm.result import Kind
+from syntagm.evaluation.result import Kind
 from syntagm.stats import interval, judgements, model_classes, planning, suite_intervals, variance_shares
 from syntagm.stats.judgements import Judgements
 from syntagm.stats.mixed import few_groups, linear, logistic

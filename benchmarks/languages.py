@@ -21,9 +21,9 @@ from pathlib import Path
 
 from benchmarks import processor
 from benchmarks.spine import measure
-from syntagm import languages as package
-from syntagm.io import csv
-from syntagm.languages import scripts
+from syntagm.core.io import csv
+from syntagm.suites import languages as package
+from syntagm.suites.languages import scripts
 
 SUITES, PAIRS, SECONDS = 101, 1_000, 90
 _LIST = Path(package.__file__).with_name("languages.csv")

@@ -28,10 +28,10 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from benchmarks import processor
-from syntagm.formula import parse
 from syntagm.models.names import load
 from syntagm.runs.evaluate import run_suites
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 
 _NOUNS = ("dog", "cat", "farmer", "sailor", "teacher", "child", "lawyer", "pilot", "doctor", "painter")
 _VERBS = (("sees", "see"), ("likes", "like"), ("helps", "help"), ("knows", "know"), ("hears", "hear"))

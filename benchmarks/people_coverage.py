@@ -18,8 +18,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError
-from syntagm.result import Kind
+from syntagm.core.errors import InputError
+from syntagm.evaluation.result import Kind
 from syntagm.stats import agreement
 from syntagm.stats.agreement import Numbers
 from syntagm.stats.mixed import crossed

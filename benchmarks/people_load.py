@@ -26,8 +26,8 @@ from syntagm.experiment import designs, make, simulate
 from syntagm.experiment.database import NAME
 from syntagm.experiment.plan import Plan
 from syntagm.experiment.store import Study
-from syntagm.materials.suite_files import read_suites
-from syntagm.suite import sampled
+from syntagm.suites.materials.suite_files import read_suites
+from syntagm.suites.suite import sampled
 
 _HEADERS = {"Content-Type": "application/json", "Sec-Fetch-Site": "same-origin"}
 

@@ -36,11 +36,11 @@ from syntagm.experiment.answers import Audit
 from syntagm.experiment.database import NAME
 from syntagm.experiment.plan import Plan, Trial
 from syntagm.experiment.store import Study
-from syntagm.formula import parse
-from syntagm.materials.suite_files import read_suites
 from syntagm.report.page import report
 from syntagm.runs.store import Run
-from syntagm.suite import Prediction, Suite
+from syntagm.suites.formula import parse
+from syntagm.suites.materials.suite_files import read_suites
+from syntagm.suites.suite import Prediction, Suite
 from syntagm.views.people import numbers
 
 DESIGNS = ("forced-choice", "acceptability", "self-paced")

@@ -84,7 +84,7 @@ def saves() -> str:
 
 def jobs() -> str:
     """Kill servers whose job is at work."""
-    from syntagm.io.integrity import of_folder
+    from syntagm.core.io.integrity import of_folder
     from syntagm.studio.jobs import Jobs
     from syntagm.studio.studio import Studio
 

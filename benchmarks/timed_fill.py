@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import torch
 
-from syntagm import word_list
-from syntagm.answers import Gap
+from syntagm.evaluation.gaps.candidates import Candidates, candidates
+from syntagm.evaluation.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP, cuts
+from syntagm.evaluation.gaps.shares import shares
+from syntagm.models.answers import Gap
 from syntagm.models.contract import LanguageModel
 from syntagm.models.names import load
-from syntagm.tasks.gaps.candidates import Candidates, candidates
-from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP, cuts
-from syntagm.tasks.gaps.shares import shares
+from syntagm.suites import word_list
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 import transformers
 
-VERBS = Path(__file__).resolve().parents[1] / "syntagm" / "materials" / "lexicon" / "verbs.csv"
+VERBS = Path(__file__).resolve().parents[1] / "syntagm" / "suites" / "materials" / "lexicon" / "verbs.csv"
 TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
 BOTTOM = (0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6)
 BATCH = 64

@@ -12,8 +12,8 @@ from pathlib import Path
 import torch
 from timed_lstm_baseline import CLIP, RATE, SEED, WARM_UP
 
-from syntagm.errors import Interrupted
-from syntagm.progress import Progress
+from syntagm.core.errors import Interrupted
+from syntagm.core.progress import Progress
 from syntagm.training.lstm.settings import LstmSettings, Size, Steps
 from syntagm.training.lstm.train import train
 from syntagm.training.settings import Settings

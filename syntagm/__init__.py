@@ -25,10 +25,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from syntagm.answers import Fill, Gap, Surprisals
-    from syntagm.drawing.chart import Figure
-    from syntagm.drawing.table import Table
-    from syntagm.errors import (
+    from syntagm.core.errors import (
         AlignmentError,
         FormulaError,
         InputError,
@@ -38,67 +35,70 @@ if TYPE_CHECKING:
         SyntagmError,
         UsageError,
     )
-    from syntagm.formula import Formula
-    from syntagm.formula import parse as parse_formula
-    from syntagm.in_training.callback import EvaluationCallback
-    from syntagm.in_training.trajectory import Trajectory
-    from syntagm.materials.checking import check_suites
-    from syntagm.materials.conversion import write_suites
-    from syntagm.materials.suite_files import make, read_suites
+    from syntagm.core.progress import Progress
+    from syntagm.evaluation.measure import Measure
+    from syntagm.evaluation.perplexity import perplexity
+    from syntagm.evaluation.result import Estimate, Group, Result
+    from syntagm.evaluation.texts import score_text
+    from syntagm.models.answers import Fill, Gap, Surprisals
     from syntagm.models.contract import LanguageModel
     from syntagm.models.in_memory import from_transformers
     from syntagm.models.names import load as load_model
-    from syntagm.progress import Progress
     from syntagm.report.page import report as write_report
-    from syntagm.result import Estimate, Group, Result
     from syntagm.runs.evaluate import evaluate, fill, run_suites
     from syntagm.runs.store import Run, open_run
     from syntagm.stats.bootstrap import Resampling
-    from syntagm.suite import Item, Prediction, Region, Sentence, Suite
-    from syntagm.tasks.measure import Measure
-    from syntagm.tasks.perplexity import perplexity
-    from syntagm.tasks.texts import score_text
+    from syntagm.suites.formula import Formula
+    from syntagm.suites.formula import parse as parse_formula
+    from syntagm.suites.materials.conversion import write_suites
+    from syntagm.suites.materials.suite_files import make, read_suites
+    from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
+    from syntagm.suites.word_list import WordList, WordRow
     from syntagm.views import figure, table
+    from syntagm.views.checking import check_suites
     from syntagm.views.comparison import compare
+    from syntagm.views.drawing.chart import Figure
+    from syntagm.views.drawing.table import Table
+    from syntagm.views.in_training.callback import EvaluationCallback
+    from syntagm.views.in_training.trajectory import Trajectory
     from syntagm.views.scores.numbers import estimates as estimate
-    from syntagm.word_list import WordList, WordRow
 
     __version__: str
 
 # The module that defines each public name. It is imported on first use, so that the command line starts at once.
 _HOMES = {
-    "AlignmentError": "errors:AlignmentError",
-    "Estimate": "result:Estimate",
-    "EvaluationCallback": "in_training.callback:EvaluationCallback",
-    "Figure": "drawing.chart:Figure",
-    "Fill": "answers:Fill",
-    "Formula": "formula:Formula",
-    "FormulaError": "errors:FormulaError",
-    "Gap": "answers:Gap",
-    "Group": "result:Group",
-    "InputError": "errors:InputError",
-    "Interrupted": "errors:Interrupted",
-    "Item": "suite:Item",
+    "AlignmentError": "core.errors:AlignmentError",
+    "Estimate": "evaluation.result:Estimate",
+    "EvaluationCallback": "views.in_training.callback:EvaluationCallback",
+    "Figure": "views.drawing.chart:Figure",
+    "Fill": "models.answers:Fill",
+    "Formula": "suites.formula:Formula",
+    "FormulaError": "core.errors:FormulaError",
+    "Gap": "models.answers:Gap",
+    "Group": "evaluation.result:Group",
+    "InputError": "core.errors:InputError",
+    "Interrupted": "core.errors:Interrupted",
+    "Item": "suites.suite:Item",
     "LanguageModel": "models.contract:LanguageModel",
-    "Measure": "tasks.measure:Measure",
-    "ModelError": "errors:ModelError",
-    "Prediction": "suite:Prediction",
-    "Progress": "progress:Progress",
-    "Region": "suite:Region",
+    "Measure": "evaluation.measure:Measure",
+    "ModelError": "core.errors:ModelError",
+    "Prediction": "suites.suite:Prediction",
+    "Progress": "core.progress:Progress",
+    "Region": "suites.suite:Region",
     "Resampling": "stats.bootstrap:Resampling",
-    "Result": "result:Result",
+    "Result": "evaluation.result:Result",
     "Run": "runs.store:Run",
-    "RunError": "errors:RunError",
-    "Sentence": "suite:Sentence",
-    "Suite": "suite:Suite",
-    "Surprisals": "answers:Surprisals",
-    "SyntagmError": "errors:SyntagmError",
-    "Table": "drawing.table:Table",
-    "Trajectory": "in_training.trajectory:Trajectory",
-    "UsageError": "errors:UsageError",
-    "WordList": "word_list:WordList",
-    "WordRow": "word_list:WordRow",
-    "check_suites": "materials.checking:check_suites",
+    "RunError": "core.errors:RunError",
+    "Sentence": "suites.suite:Sentence",
+    "Suite": "suites.suite:Suite",
+    "Surprisals": "models.answers:Surprisals",
+    "SyntagmError": "core.errors:SyntagmError",
+    "Table": "views.drawing.table:Table",
+    "Trajectory": "views.in_training.trajectory:Trajectory",
+    "UsageError": "core.errors:UsageError",
+    "WordList": "suites.word_list:WordList",
+    "WordRow": "suites.word_list:WordRow",
+    "check_suites": "views.checking:check_suites",
     "compare": "views.comparison:compare",
     "estimate": "views.scores.numbers:estimates",
     "evaluate": "runs.evaluate:evaluate",
@@ -106,16 +106,16 @@ _HOMES = {
     "fill": "runs.evaluate:fill",
     "from_transformers": "models.in_memory:from_transformers",
     "load_model": "models.names:load",
-    "make": "materials.suite_files:make",
+    "make": "suites.materials.suite_files:make",
     "open_run": "runs.store:open_run",
-    "parse_formula": "formula:parse",
-    "perplexity": "tasks.perplexity:perplexity",
-    "read_suites": "materials.suite_files:read_suites",
+    "parse_formula": "suites.formula:parse",
+    "perplexity": "evaluation.perplexity:perplexity",
+    "read_suites": "suites.materials.suite_files:read_suites",
     "run_suites": "runs.evaluate:run_suites",
-    "score_text": "tasks.texts:score_text",
+    "score_text": "evaluation.texts:score_text",
     "table": "views:table",
     "write_report": "report.page:report",
-    "write_suites": "materials.conversion:write_suites",
+    "write_suites": "suites.materials.conversion:write_suites",
 }
 __all__ = [
     "AlignmentError",
@@ -174,7 +174,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("importlib.metadata").version("syntagm")
     if name not in _HOMES:
-        name = import_module("syntagm.renames").current("python", name, _HOMES)
+        name = import_module("syntagm.core.renames").current("python", name, _HOMES)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, _, attribute = _HOMES[name].partition(":")

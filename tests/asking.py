@@ -1,4 +1,4 @@
-"""Requests to an application of `syntagm.serve`, without a server."""
+"""Requests to an application of `syntagm.report.serve`, without a server."""
 
 import asyncio
 import csv
@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from syntagm.serve.application import Application, build
-from syntagm.serve.gate import Gate
-from syntagm.serve.routes import Route
+from syntagm.report.serve.application import Application, build
+from syntagm.report.serve.gate import Gate
+from syntagm.report.serve.routes import Route
 
 HOST = "127.0.0.1:8000"
 

@@ -9,15 +9,15 @@ from statistics import NormalDist
 
 import numpy as np
 
-from syntagm.answers import Surprisals
-from syntagm.formula import Formula, Reference
+from syntagm.evaluation.align import align
+from syntagm.evaluation.chance import event as _event
+from syntagm.evaluation.chance import share
+from syntagm.evaluation.chance.event import Event, Inequality
+from syntagm.models.answers import Surprisals
 from syntagm.models.contract import LanguageModel
 from syntagm.models.random.model import DEVIATION, MEAN, Random
-from syntagm.stats.chance import event as _event
-from syntagm.stats.chance import share
-from syntagm.stats.chance.event import Event, Inequality
-from syntagm.suite import Item, Sentence
-from syntagm.tasks.align import align
+from syntagm.suites.formula import Formula, Reference
+from syntagm.suites.suite import Item, Sentence
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 Draws = Mapping[str, int]

@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from syntagm.core.progress import Progress
+from syntagm.evaluation.align import Rule
+from syntagm.evaluation.predictions.task import Predictions
+from syntagm.evaluation.result import Result
 from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel
-from syntagm.progress import Progress
-from syntagm.result import Result
 from syntagm.runs.engine import Cache, compute
-from syntagm.suite import Suite
-from syntagm.tasks.align import Rule
-from syntagm.tasks.predictions.task import Predictions
+from syntagm.suites.suite import Suite
 
 
 @dataclass(frozen=True)

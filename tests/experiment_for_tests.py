@@ -6,8 +6,8 @@ from pathlib import Path
 from syntagm.experiment import designs, fill, make, simulate
 from syntagm.experiment.plan import Exclusions, Plan
 from syntagm.experiment.store import Study
-from syntagm.formula import parse
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 
 NOUNS = ("cat", "dog", "boy", "girl", "cook", "king", "nurse", "clerk", "judge", "guard", "actor", "baker")
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from syntagm.answers import Fill, Gap, Surprisals
+from syntagm.models.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import LanguageModel, Sees
 
 Distribution = Mapping[str, float]

@@ -1,8 +1,8 @@
 """Templates for tests, made without files."""
 
-from syntagm.suite import Suite
-from syntagm.templates import make, template
-from syntagm.templates.lexicon import Lexicon
+from syntagm.suites.suite import Suite
+from syntagm.suites.templates import make, template
+from syntagm.suites.templates.lexicon import Lexicon
 
 TABLE = '''
 regions = "subject | verb | rest"

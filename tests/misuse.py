@@ -27,7 +27,7 @@ from models_for_tests import byte_level, transformer
 from toy_runs import agreement, pairs
 
 import syntagm as sg
-from syntagm.answers import Entry, Gap
+from syntagm.models.answers import Entry, Gap
 from syntagm.views import MAKERS, find, offering
 from syntagm.views.options import options
 

@@ -26,7 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm import __version__, registry
+from syntagm import __version__
+from syntagm.core import registry
 from tools import blocks, pages
 
 RECORD = Path(__file__).parent / "data" / "page_commands.json"

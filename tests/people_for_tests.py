@@ -9,7 +9,7 @@ from syntagm.experiment import people
 from syntagm.experiment.answers import Answer, Audit
 from syntagm.experiment.plan import Plan
 from syntagm.runs.store import Run
-from syntagm.suite import Suite
+from syntagm.suites.suite import Suite
 
 SUITES: Mapping[str, Suite] = {
     "forced-choice": pairs(items=4),

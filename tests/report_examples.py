@@ -10,14 +10,14 @@ from urllib.parse import unquote
 from fill_for_tests import Drawn
 from toy_runs import pairs
 
-from syntagm.formula import parse
 from syntagm.models.names import load
 from syntagm.report.page import report
 from syntagm.runs.evaluate import fill
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import Run
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.word_list import WordList, WordRow
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.suites.word_list import WordList, WordRow
 
 ATTACKS = (
     "<script>document.title='pwned'</script>",
@@ -79,7 +79,7 @@ def hostile(folder: Path) -> Run:
     toy = load("toy")
     toy.name = ATTACKS[1]
     # `run` would refuse such names; but a run directory may come from anyone.
-    refused = "syntagm.tasks.predictions.task.refuse_no_predictions"
+    refused = "syntagm.evaluation.predictions.task.refuse_no_predictions"
     with patch("syntagm.runs.engine.check", lambda suites: []), patch(refused, lambda suite: None):
         return run(toy, [*suites, Suite("pairs", items, names, {"field": ATTACKS[0]})], folder)
 

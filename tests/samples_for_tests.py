@@ -3,8 +3,8 @@
 from functools import cache
 from pathlib import Path
 
-from syntagm import registry
-from syntagm.materials import reading
+from syntagm.core import registry
+from syntagm.suites.materials import reading
 
 DATA = Path(__file__).parent / "data"
 FILES = [path for name in registry.names("formats") for path in sorted((DATA / name).glob("*"))]

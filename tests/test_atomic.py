@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.errors import RunError
-from syntagm.io import atomic
+from syntagm.core.errors import RunError
+from syntagm.core.io import atomic
 
 WRITER = """
 import os, sys
 os.getpid = lambda: 1
 from pathlib import Path
-from syntagm.errors import RunError
-from syntagm.io import atomic
+from syntagm.core.errors import RunError
+from syntagm.core.io import atomic
 letter, path = sys.argv[1], Path(sys.argv[2])
 for _ in range(150):
     atomic.write_parts(path, (letter.encode() * 1000 for _ in range(50)))
@@ -68,8 +68,8 @@ def test_nothing_stays_behind_an_error(tmp_path: Path) -> None:
 STOPPED = """
 import os, signal, sys
 from pathlib import Path
-from syntagm.errors import RunError
-from syntagm.io import atomic
+from syntagm.core.errors import RunError
+from syntagm.core.io import atomic
 folder = Path(sys.argv[1])
 def stop():
     print("writing", flush=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import syntagm
-from syntagm import registry
 from syntagm.cli import _parser
-from syntagm.errors import InputError
+from syntagm.core import registry
+from syntagm.core.errors import InputError
 from tools import collection_pages
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,7 +31,7 @@ MODULES = {
 WITH_EXAMPLES = [name for name, path in MODULES.items() if ">>> " in path.read_text(encoding="utf-8")]
 OTHERS = [
     *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md", "tests/golden/README.md")),
-    *(ROOT / "syntagm" / "materials").rglob("*.md"),
+    *(ROOT / "syntagm" / "suites" / "materials").rglob("*.md"),
 ]
 # What commands print is shown as it is printed.
 PRINTED = re.compile(r"^```(console|text)\n.*?^```", re.DOTALL | re.MULTILINE)

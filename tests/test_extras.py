@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from syntagm import extras
 from syntagm.cli import main
-from syntagm.errors import InputError, UsageError
+from syntagm.core import extras
+from syntagm.core.errors import InputError, UsageError
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -20,7 +20,7 @@ MODULES = {"argon2-cffi": "argon2"}
 CORE_ONLY = """
 import sys
 from importlib.machinery import PathFinder
-from syntagm import extras
+from syntagm.core import extras
 GONE = {module for modules in extras.EXTRAS.values() for module in modules} | {"accelerate", "pandas"}
 class Core(PathFinder):
     @classmethod

@@ -9,11 +9,11 @@ import pytest
 from toy_runs import agreement, interrupt, toy_run
 
 from syntagm.cli import main
-from syntagm.drawing import chart, table
-from syntagm.formats import blimp, pairs, syntaxgym, syntaxgym_csv
-from syntagm.io import integrity, written
+from syntagm.core.io import integrity, written
 from syntagm.reading_times import record
 from syntagm.runs.cache import AnswerCache
+from syntagm.suites.formats import blimp, pairs, syntaxgym, syntaxgym_csv
+from syntagm.views.drawing import chart, table
 
 
 @pytest.fixture

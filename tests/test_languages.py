@@ -2,8 +2,8 @@
 
 import pytest
 
-from syntagm.errors import UsageError
-from syntagm.languages import casing, frequency, scripts, tags, words
+from syntagm.core.errors import UsageError
+from syntagm.suites.languages import casing, frequency, scripts, tags, words
 
 
 @pytest.mark.parametrize(

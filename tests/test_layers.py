@@ -10,34 +10,39 @@ from pathlib import Path
 import pytest
 
 import syntagm
-from syntagm import registry
+from syntagm.core import registry
 
 PACKAGE = Path(syntagm.__file__).parent
 DESIGN = PACKAGE.parent / "docs" / "design.md"
+MOST_ARROWS = 80
 
 
-def floors() -> list[list[str]]:
-    """The rooms from the ground up, as the page on the design lists them."""
-    [block] = re.findall(
-        r"\n\n((?:    [a-z_ ]+\n)+)\n", DESIGN.read_text(encoding="utf-8").split("## Rooms")[1].split("| room")[0]
-    )
-    return [line.split() for line in block.splitlines()]
+def listed() -> dict[str, list[list[str]]]:
+    """Each room from the ground up, with the floors inside it, as the page on the design lists them."""
+    text = DESIGN.read_text(encoding="utf-8").split("## Rooms")[1]
+    [block] = re.findall(r"\n\n((?:    [a-z_]+(?: .*)?\n)+)\n", text.split("## ")[0])
+    rooms = {}
+    for line in block.splitlines():
+        name, _, floors = line.strip().partition(" ")
+        rooms[name] = [floor.split() for floor in floors.split(";")] if floors else [["*"]]
+    return rooms
 
 
-FLOORS = floors()
-FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+def budgets() -> dict[str, tuple[int, int]]:
+    """Room -> the most lines, and the most files, that the page on the design grants it."""
+    text = DESIGN.read_text(encoding="utf-8").split("## Rooms")[1]
+    rows = re.findall(r"^\| `(\w+)` \|[^|\n]*\| ([\d,]+) \| (\d+) \|", text, re.MULTILINE)
+    return {name: (int(lines.replace(",", "")), int(count)) for name, lines, count in rows}
+
+
+ROOMS = listed()
+FLOOR = {room: number for number, room in enumerate(ROOMS)}
 FORBIDDEN = {
-    ("models", "suite"): "a model must not know about materials",
-    ("models", "formula"): "a model must not know about predictions",
-    ("models", "result"): "a model must not know what is made of its answers",
-    ("training", "suite"): "a model must not know about materials",
-    ("formats", "answers"): "materials must not know about models",
-    ("formats", "models"): "materials must not know about models",
-    ("templates", "models"): "materials must not know about models",
-    ("materials", "models"): "materials must not know about models",
-    ("check", "models"): "materials must not know about models",
-    ("check", "answers"): "materials must not know about models",
+    ("models", "suites"): "a model must not know about materials",
+    ("training", "suites"): "a model must not know about materials",
+    ("training", "evaluation"): "a model must not know what is made of its answers",
     ("stats", "models"): "statistics must not know about models",
+    ("stats", "suites"): "statistics must not know about materials",
 }
 HEAVY = {
     "torch",
@@ -58,8 +63,16 @@ def files() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
-def room(parts: tuple[str, ...]) -> str:
-    return Path(parts[0]).stem
+def inner_floor(room: str, part: str) -> int:
+    """The floor, inside a room, of a module or folder of it; what the page doesn't name is where its `*` is."""
+    floors = ROOMS[room]
+    if part == "__init__":
+        return len(floors)
+    return next((number for number, names in enumerate(floors) if part in names), _of_the_rest(floors))
+
+
+def _of_the_rest(floors: list[list[str]]) -> int:
+    return next((number for number, names in enumerate(floors) if names == ["*"]), -1)
 
 
 # An import stands on lines of its own, as `make lint` demands. To parse whole files takes seconds.
@@ -75,7 +88,7 @@ def imported(path: Path) -> list[str]:
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, "relative imports are not read here"
-            # `from syntagm import suite` imports a module, `from syntagm.suite import Suite` a name of one.
+            # `from syntagm.suites import suite` imports a module, `from syntagm.suites.suite import Suite` a name of one.
             found += [f"{node.module}.{alias.name}" for alias in node.names]
     return found
 
@@ -85,16 +98,22 @@ def fault(path: str, target: str) -> str | None:
     names = target.split(".")
     if names[0] != "syntagm" or len(names) == 1:
         return None
-    here, there = room(Path(path).parts), names[1]
+    parts = Path(path).with_suffix("").parts
+    here, there = parts[0], names[1]
     message = f"{path} imports syntagm.{there}"
-    if there not in FLOOR:
+    if there not in ROOMS:
         return f"{message}: no such room in docs/design.md"
     if (here, there) in FORBIDDEN:
         return f"{message}: {FORBIDDEN[here, there]}"
-    if here == there:
+    if here != there:
+        if here in ROOMS and FLOOR[there] > FLOOR[here]:
+            return f"{message}: {here} stands below {there}"
         return None
-    if FLOOR[there] >= FLOOR[here]:
-        return f"{message}: {here} stands on floor {FLOOR[here]} and must not know floor {FLOOR[there]}"
+    if len(names) == 2 or parts[1] == names[2]:
+        return None
+    inside, below = inner_floor(here, parts[1]), inner_floor(here, names[2])
+    if below > inside or (below == inside and {parts[1], names[2]} & {name for floor in ROOMS[here] for name in floor}):
+        return f"{message}.{names[2]}: inside {here}, {parts[1]} doesn't stand above {names[2]}"
     return None
 
 
@@ -122,7 +141,35 @@ def edges() -> dict[str, set[str]]:
 
 def test_the_page_lists_the_rooms_that_exist() -> None:
     rooms = {path.stem for path in PACKAGE.glob("*.py")} | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert sorted(FLOOR) == sorted(rooms)
+    assert sorted(rooms - {"__init__", "__main__"}) == sorted(ROOMS)
+    assert len(ROOMS) == 14
+    for room, floors in ROOMS.items():
+        for name in (name for names in floors for name in names if name != "*"):
+            assert (PACKAGE / room / name).is_dir() or (PACKAGE / room / f"{name}.py").is_file(), f"{room}: {name}"
+
+
+def test_a_room_keeps_to_its_budget() -> None:
+    granted, found = budgets(), {}
+    for room in ROOMS:
+        sizes = {path: len(path.read_text("utf-8").splitlines()) for path in (PACKAGE / room).rglob("*.py")}
+        counted = [path for path, size in sizes.items() if path.name != "__init__.py" or size > 3]
+        found[room] = (sum(sizes.values()), len(counted))
+    assert found.keys() == granted.keys()
+    over = {room for room in ROOMS if found[room][0] > granted[room][0] or found[room][1] > granted[room][1]}
+    assert not over, {room: f"{found[room]} of {granted[room]}" for room in over}
+
+
+def arrows() -> set[tuple[str, str]]:
+    """The pairs of rooms of which the first imports the second."""
+    graph = {name: targets - {"syntagm"} for name, targets in edges().items() if name != "syntagm.__main__"}
+    rooms = {(name.split(".")[1], target.split(".")[1]) for name, targets in graph.items() for target in targets}
+    return {(here, there) for here, there in rooms if here != there}
+
+
+def test_few_rooms_know_each_other_and_none_mutually() -> None:
+    found = arrows()
+    assert len(found) <= MOST_ARROWS, sorted(found)
+    assert not [(here, there) for here, there in found if (there, here) in found]
 
 
 def test_no_paper_knows_another() -> None:
@@ -186,7 +233,7 @@ def test_imports_point_down() -> None:
     found = list[str | None]()
     for path in files():
         name = path.relative_to(PACKAGE).as_posix()
-        assert room(Path(name).parts) in FLOOR, f"{name} stands on no floor"
+        assert name in ("__init__.py", "__main__.py") or Path(name).parts[0] in ROOMS, f"{name} is in no room"
         # The public names are at home everywhere; __init__ only points there.
         if name != "__init__.py":
             found += [fault(name, target) for target in imported(path)]
@@ -198,23 +245,33 @@ def test_imports_point_down() -> None:
     [
         (
             "models/masked/model.py",
-            "syntagm.suite.Suite",
-            "models/masked/model.py imports syntagm.suite: a model must not know about materials",
+            "syntagm.suites.suite.Suite",
+            "models/masked/model.py imports syntagm.suites: a model must not know about materials",
         ),
         (
-            "formats/new.py",
+            "suites/formats/new.py",
             "syntagm.models.toy",
-            "formats/new.py imports syntagm.models: materials must not know about models",
+            "suites/formats/new.py imports syntagm.models: suites stands below models",
         ),
         (
-            "tasks/new.py",
-            "syntagm.runs.store.Run",
-            "tasks/new.py imports syntagm.runs: tasks stands on floor 12 and must not know floor 13",
+            "suites/formats/new.py",
+            "syntagm.suites.materials.reading",
+            "suites/formats/new.py imports syntagm.suites.materials: inside suites, formats doesn't stand above materials",
         ),
-        ("suite.py", "syntagm.utils", "suite.py imports syntagm.utils: no such room in docs/design.md"),
+        (
+            "suites/templates/new.py",
+            "syntagm.suites.check.Finding",
+            "suites/templates/new.py imports syntagm.suites.check: inside suites, templates doesn't stand above check",
+        ),
+        (
+            "evaluation/new.py",
+            "syntagm.runs.store.Run",
+            "evaluation/new.py imports syntagm.runs: evaluation stands below runs",
+        ),
+        ("core/new.py", "syntagm.utils", "core/new.py imports syntagm.utils: no such room in docs/design.md"),
         ("models/new/family.py", "syntagm.models.names.choose", None),
-        ("tasks/new.py", "syntagm.suite.Item", None),
-        ("suite.py", "numpy", None),
+        ("evaluation/new.py", "syntagm.suites.suite.Item", None),
+        ("suites/suite.py", "numpy", None),
     ],
 )
 def test_the_reader_of_imports_itself(path: str, target: str, message: str | None) -> None:
@@ -223,9 +280,10 @@ def test_the_reader_of_imports_itself(path: str, target: str, message: str | Non
 
 def test_the_ground_floors_need_numpy_at_most() -> None:
     allowed = set(sys.stdlib_module_names) | {"numpy", "syntagm"}
-    for name in [room for rooms in FLOORS[:8] for room in rooms]:
+    ground = ["core", *(f"suites/{name}" for name in ("formula", "suite", "word_list", "languages")), "models/answers"]
+    for name in ground:
         place = PACKAGE / name
-        for path in place.rglob("*.py") if place.is_dir() else [PACKAGE / f"{name}.py"]:
+        for path in place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")]:
             assert {target.split(".")[0] for target in imported(path)} <= allowed, path
 
 
@@ -239,7 +297,7 @@ def loaded(code: str) -> set[str]:
 def test_importing_the_package_and_every_command_loads_nothing_heavy() -> None:
     # `import` is no name in Python's own statement.
     commands = "\n".join(f"registry.find('cli', '{name}')" for name in registry.names("cli"))
-    assert loaded(f"import syntagm\nimport syntagm.cli\nfrom syntagm import registry\n{commands}") == set()
+    assert loaded(f"import syntagm\nimport syntagm.cli\nfrom syntagm.core import registry\n{commands}") == set()
 
 
 def test_reading_and_checking_suites_loads_nothing_heavy() -> None:

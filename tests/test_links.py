@@ -8,12 +8,12 @@ import pytest
 from toy_runs import agreement, interrupt, toy_run
 
 from syntagm.cli import main
-from syntagm.errors import RunError
-from syntagm.io import atomic, lock
+from syntagm.core.errors import RunError
+from syntagm.core.io import atomic, lock
+from syntagm.core.progress import Progress
 from syntagm.papers.experiment import experiment, parts
 from syntagm.papers.experiment import model as of_model
 from syntagm.papers.experiment.design import Cell, Design
-from syntagm.progress import Progress
 from syntagm.runs.store import open_run
 
 TEXT = "The farmer sees the dog.\nThe dog sees the farmer.\nThe sailor likes the farmer.\n"

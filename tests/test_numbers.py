@@ -56,7 +56,7 @@ def test_every_step_is_one_of_the_golden_record_or_of_its_own() -> None:
 def test_a_number_changed_on_purpose_is_found(tmp_path: Path) -> None:
     """A copy of the package whose margins are a hundredth larger than they should be."""
     shutil.copytree(numbers.ROOT / "syntagm", tmp_path / "changed" / "syntagm", ignore=shutil.ignore_patterns("_demo"))
-    path = tmp_path / "changed" / "syntagm" / "formula.py"
+    path = tmp_path / "changed" / "syntagm" / "suites" / "formula.py"
     text = path.read_text(encoding="utf-8")
     assert text.count("return right - left") == 1
     path.write_text(text.replace("return right - left", "return right - left + 0.01"), encoding="utf-8")

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from syntagm import registry
+from syntagm.core import registry
 
 # A package with something for each of several rooms; a measure and a model family have tests of their own.
 MODULES = {
     "hums": """
         \"\"\"Hums: lines of a good and a bad sentence with a vertical bar between them.\"\"\"
-        from syntagm.formula import parse
-        from syntagm.io import utf8
-        from syntagm.suite import Item, Prediction, Sentence, Suite
+        from syntagm.suites.formula import parse
+        from syntagm.core.io import utf8
+        from syntagm.suites.suite import Item, Prediction, Sentence, Suite
         ENDINGS = (".hum",)
         def claims(path, head): return path.suffix == ".hum"
         def read(path):
@@ -24,12 +24,12 @@ MODULES = {
         """,
     "hum_items": """
         \"\"\"Hum items: the number of items of each suite.\"\"\"
-        from syntagm.drawing.table import Table
+        from syntagm.views.drawing.table import Table
         COLUMNS = ("suite", "items")
         def make_table(runs): return Table("Items", COLUMNS, tuple((suite.name, suite.items) for suite in runs[0].suites))
         """,
     "hum_rules": """
-        from syntagm.check import Spot, rule
+        from syntagm.suites.check import Spot, rule
         @rule("W901")
         def no_hum(suite):
             \"\"\"An item without a hum. Add one.\"\"\"
@@ -39,12 +39,12 @@ MODULES = {
         """,
     "hum_export": """
         \"\"\"The name of the model.\"\"\"
-        from syntagm.export import Outcome
-        from syntagm.export.results import EXPORT
+        from syntagm.views.export import Outcome
+        from syntagm.views.export.results import EXPORT
         """,
     "parrot": """
         import numpy as np
-        from syntagm.answers import Surprisals
+        from syntagm.models.answers import Surprisals
         from syntagm.models.contract import LanguageModel
         from syntagm.models.family import Family
         from syntagm.models.option import Choice, Option, Value
@@ -74,7 +74,7 @@ parrot = parrot
 CODE = """
 import sys; sys.path.append({folder!r})
 import syntagm as sg
-from syntagm.check import check
+from syntagm.suites.check import check
 from syntagm.cli import main
 [suite] = sg.read_suites({folder!r} + "/a.hum")
 print([str(finding) for finding in check([suite]) if finding.code == "W901"])
@@ -163,7 +163,6 @@ def test_what_a_package_lacks_is_one_error_with_its_name(folder: Path, point: st
 
 
 def test_every_open_room_has_a_group_of_its_own() -> None:
-    assert len({room.group for room in registry.ROOMS.values()}) == len(registry.ROOMS)
-    for room, open_room in registry.ROOMS.items():
-        assert open_room.group.startswith("syntagm.")
+    assert len({room.folder for room in registry.ROOMS.values()}) == len(registry.ROOMS)
+    for room in registry.ROOMS:
         assert registry.names(room), room

@@ -50,7 +50,9 @@ def test_every_bundled_datum_has_a_licence() -> None:
     named = {place for row in re.findall(r"^\|.*\|$", text, re.MULTILINE) for place in re.findall(r"`([\w./*]+)`", row)}
     package = ROOT / "syntagm"
     covered = {
-        path for place in named - {"materials/", "materials/lexicon/"} for path in package.glob(place.rstrip("/"))
+        path
+        for place in named - {"suites/materials/", "suites/materials/lexicon/"}
+        for path in package.glob(place.rstrip("/"))
     }
     # References of a bibliography are facts; texts of the program's pages are the program.
     data = [path for path in package.rglob("*") if path.suffix in DATA and path.name != "references.bib"]

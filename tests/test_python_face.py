@@ -357,7 +357,7 @@ def test_figures_and_runs_show_themselves(run: sg.Run) -> None:
 
 def test_dir_lists_what_there_is() -> None:
     assert dir(sg) == sg.__all__
-    errors = importlib.import_module("syntagm.errors")
+    errors = importlib.import_module("syntagm.core.errors")
     raised = [name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)]
     assert set(raised) <= set(sg.__all__)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import syntagm
 from tools import reading
 
-MATERIALS = Path(syntagm.__file__).parent / "materials" / "warstadt2020"
+MATERIALS = Path(syntagm.__file__).parent / "suites" / "materials" / "warstadt2020"
 
 
 def test_the_page_counts_the_rows_of_the_table() -> None:

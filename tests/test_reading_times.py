@@ -10,10 +10,10 @@ import pytest
 from scipy import interpolate, stats
 
 from syntagm.cli import main
-from syntagm.errors import InputError, SyntagmError, UsageError
-from syntagm.io.name import name_of
+from syntagm.core.errors import InputError, SyntagmError, UsageError
+from syntagm.core.io.name import name_of
+from syntagm.core.permissions import NONE
 from syntagm.models.names import load
-from syntagm.permissions import NONE
 from syntagm.reading_times import (
     alarms,
     analyses,
@@ -35,9 +35,9 @@ from syntagm.reading_times import (
 from syntagm.reading_times import slopes as costs
 from syntagm.reading_times.fitting import Added, Request
 from syntagm.reading_times.tables import Source
+from syntagm.report.serve.browse import Shelf
 from syntagm.report.shell import LINKED
 from syntagm.report.site.addresses import Served
-from syntagm.serve.browse import Shelf
 from tests.experiment_for_tests import pairs
 
 

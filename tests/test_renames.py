@@ -7,10 +7,11 @@ from typing import Any, cast
 import pytest
 
 import syntagm as sg
-from syntagm import registry, renames, settings, views
+from syntagm import views
 from syntagm.cli import main
-from syntagm.errors import UsageError
-from syntagm.renames import ARGUMENT, FLAG, OPTION, PYTHON, Rename, RenamedWarning, current
+from syntagm.core import registry, renames, settings
+from syntagm.core.errors import UsageError
+from syntagm.core.renames import ARGUMENT, FLAG, OPTION, PYTHON, Rename, RenamedWarning, current
 
 PAIRS = "good\tbad\nThe keys are here.\tThe keys is here.\n"
 
@@ -42,7 +43,7 @@ def test_rooms_know_old_names() -> None:
     with warned("dots", "scores"):
         assert views.find("table", "dots") is views.find("table", "scores")
     with warned("tables", "pairs"):
-        assert registry.find("formats", "tables").__name__ == "syntagm.formats.pairs"
+        assert registry.find("formats", "tables").__name__ == "syntagm.suites.formats.pairs"
     with pytest.raises(UsageError, match="no such name: 'gone'"):  # the new name does not exist
         registry.find("views", "gone")
 

@@ -11,8 +11,8 @@ from toy_runs import agreement, toy_run
 from training_for_tests import TRAINED, bracketed, on_trees, tiny
 
 from syntagm.cli import main
-from syntagm.errors import ModelError, RunError, SyntagmError
-from syntagm.io import seal
+from syntagm.core.errors import ModelError, RunError, SyntagmError
+from syntagm.core.io import seal
 from syntagm.models.names import load
 from syntagm.training import families
 from syntagm.training.trainable import Trainable

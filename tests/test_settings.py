@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 import pytest
 
-from syntagm import settings
-from syntagm.errors import UsageError
+from syntagm.core import settings
+from syntagm.core.errors import UsageError
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from toy_runs import agreement, interrupt, toy_run
 
 import syntagm
 from syntagm.cli import main
-from syntagm.errors import SyntagmError
-from syntagm.io import hashing, lines, regular, utf8, written
-from syntagm.io import record as records
+from syntagm.core.errors import SyntagmError
+from syntagm.core.io import hashing, lines, regular, utf8, written
+from syntagm.core.io import record as records
 from syntagm.models.names import load
 from syntagm.runs.cache import AnswerCache
 from syntagm.runs.store import open_run
@@ -233,7 +233,7 @@ def test_a_suite_of_a_folder_does_not_vanish(kind: str, name: str, tmp_path: Pat
     "name", ["generation_config.json", "chat_template.jinja", "additional_chat_templates/rag.jinja"]
 )
 def test_files_that_libraries_open_by_name(kind: str, name: str, tmp_path: Path) -> None:
-    from syntagm.errors import ModelError
+    from syntagm.core.errors import ModelError
     from syntagm.models.hugging_face.loading import refuse_damaged
 
     refuse_damaged(tmp_path)
@@ -272,7 +272,7 @@ def _opens(call: ast.Call) -> bool:
 
 @pytest.mark.slow
 def test_all_readers_open_files_in_one_place() -> None:
-    """`io/regular.py` opens them; SQLite opens its file itself, after the same check."""
+    """`core/io/regular.py` opens them; SQLite opens its file itself, after the same check."""
     sources = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
     names = re.compile(rf"\b(open|connect|{'|'.join(_READ | _BY_NAME)})\(")
     found = {

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from syntagm import read_suites, registry
+from syntagm import read_suites
 from syntagm.cli import _parser
-from syntagm.materials import finding
+from syntagm.core import registry
+from syntagm.suites.materials import finding
 from syntagm.views import MAKERS
+from tools import reading
 
 PAGE = Path(__file__).parent.parent / "docs" / "guide" / "papers" / "statements.md"
 ROWS = [
@@ -60,6 +62,6 @@ def test_commands_parse_and_name_what_exists(command: str) -> None:
 def test_numbers_of_readers_are_those_of_the_page_of_readings() -> None:
     [row] = [row for row in ROWS if "readers found" in row[-1]]
     pairs, wrong, odd = re.findall(r"\b\d+\b", row[-1].partition(" (")[0])
-    page = (PAGE.parents[2] / "reference" / "collections" / "warstadt2020_reading.md").read_text(encoding="utf-8")
+    page = reading.page(reading.rows())
     assert wrong == "1"
     assert f"of {pairs} were right, {odd} odd, and one wrong" in page

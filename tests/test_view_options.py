@@ -9,9 +9,9 @@ from toy_runs import agreement, toy_run
 
 from syntagm import views
 from syntagm.cli import main
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
+from syntagm.core.settings import Reader
 from syntagm.runs.store import Run
-from syntagm.settings import Reader
 from syntagm.views.options import call, options
 
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from syntagm.formula import parse
 from syntagm.models.names import load
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.files import RECORD
 from syntagm.runs.store import Run, open_run
 from syntagm.runs.training_study import PERPLEXITY
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 
 FULL = Prediction("full_sentence", parse("(*;%good%) < (*;%bad%)"))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from syntagm.progress import Progress
+from syntagm.core.progress import Progress
 from syntagm.training import families, loop
 from syntagm.training.options import changed
 from syntagm.training.settings import Settings

@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import syntagm as sg
-from syntagm.formats import template as template_format
-from syntagm.languages import frequency, tags
-from syntagm.materials import baselines
-from syntagm.materials.baselines import Frequencies
-from syntagm.suite import Suite
-from syntagm.templates import make
+from syntagm.evaluation import baselines
+from syntagm.evaluation.baselines import Frequencies
+from syntagm.suites.formats import template as template_format
+from syntagm.suites.languages import frequency, tags
+from syntagm.suites.suite import Suite
+from syntagm.suites.templates import make
 
 LOW, HIGH = 0.40, 0.60
 FEWEST, MOST = 40, 0.08
@@ -114,7 +114,7 @@ def diversity(path: Path, n: int | None, seed: int) -> Iterator[tuple[str, tuple
 
 def reports(collection: str, n: int | None, seed: int) -> Iterator[Report]:
     """Yield a report on each suite of a collection."""
-    folder = Path(sg.__file__).parent / "materials" / collection
+    folder = Path(sg.__file__).parent / "suites" / "materials" / collection
     for path in sorted(folder.glob("*.toml")):
         slots = dict(diversity(path, n, seed))
         options = f"?{f'n={n}&' if n else ''}seed={seed}"

@@ -1,4 +1,4 @@
-"""Generator of the page of conventions, from `syntagm/conventions` and, if run directories are given, from runs.
+"""Generator of the page of conventions, from `syntagm/evaluation/conventions` and, if run directories are given, from runs.
 
 python -m tools.conventions [unigrams=FILE] [RUN ...]
 """
@@ -8,8 +8,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from syntagm.conventions.linking import LINKINGS
-from syntagm.conventions.treatments import TREATMENTS
+from syntagm.evaluation.conventions.linking import LINKINGS
+from syntagm.evaluation.conventions.treatments import TREATMENTS
 
 if TYPE_CHECKING:
     from syntagm.runs.store import Run

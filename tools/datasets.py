@@ -1,11 +1,11 @@
-"""Generator of the page of datasets, from `syntagm/materials/datasets.toml`.
+"""Generator of the page of datasets, from `syntagm/suites/materials/datasets.toml`.
 
 python -m tools.datasets
 """
 
 from pathlib import Path
 
-from syntagm.materials import datasets
+from syntagm.suites.materials import datasets
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "datasets.md"
 _HEAD = """# Datasets: published tests, and how they are read

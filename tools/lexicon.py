@@ -20,10 +20,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.languages import spelling
-from syntagm.languages.tags import find
+from syntagm.suites.languages import spelling
+from syntagm.suites.languages.tags import find
 
-LEXICON = Path(__file__).resolve().parents[1] / "syntagm" / "materials" / "lexicon" / "english"
+LEXICON = Path(__file__).resolve().parents[1] / "syntagm" / "suites" / "materials" / "lexicon" / "english"
 DISAGREEMENTS = LEXICON / "disagreements.csv"
 FREQUENCY = LEXICON / "frequency.csv"
 NONE = "-"

@@ -10,16 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from inspect import Parameter, signature
 from pathlib import Path
 
-from syntagm import check, permissions, registry, views
+from syntagm import views
 from syntagm.cli._views import ROOMS
+from syntagm.core import permissions, registry
+from syntagm.core.settings import Setting
+from syntagm.evaluation.gaps.tables import schemas
+from syntagm.evaluation.items import TABLES
 from syntagm.models import families
 from syntagm.models.family import Family
 from syntagm.models.option import Option
 from syntagm.runs import executors
-from syntagm.settings import Setting
 from syntagm.stats import binned, correlation
-from syntagm.tasks.gaps.tables import schemas
-from syntagm.tasks.items import TABLES
+from syntagm.suites import check
 from syntagm.views.options import options as options_of
 from tools import blocks
 

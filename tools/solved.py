@@ -14,11 +14,11 @@ from pathlib import Path
 from textwrap import fill
 
 import syntagm as sg
-from syntagm.errors import UsageError
-from syntagm.materials import baselines
+from syntagm.core.errors import UsageError
+from syntagm.evaluation import baselines
+from syntagm.evaluation.slices import suite_hash
 from syntagm.runs.store import Run, open_run
-from syntagm.suite import Suite
-from syntagm.tasks.slices import suite_hash
+from syntagm.suites.suite import Suite
 from syntagm.views.scores.numbers import accuracies, chance_of_suite
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "collections" / "solved.md"
@@ -82,7 +82,7 @@ def page(runs: Sequence[Run], collections: Sequence[str], n: int, seed: int, abo
     summary, tables = [], list[str]()
     for collection in collections:
         rows, solved, explained, total = [], dict[str, int](), 0, 0
-        for path in sorted((Path(sg.__file__).parent / "materials" / collection).glob("*.toml")):
+        for path in sorted((Path(sg.__file__).parent / "suites" / "materials" / collection).glob("*.toml")):
             for suite in sg.read_suites(f"{collection}/{path.stem}?n={n}&seed={seed}"):
                 known = suite_hash(suite)
                 used.add(known)

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from syntagm import word_list
+from syntagm.suites import word_list
 
 AUXILIARIES = {"is": "are", "was": "were", "has": "have", "does": "do"}
 FORMS_OF_AUXILIARIES = frozenset(AUXILIARIES) | frozenset(AUXILIARIES.values())

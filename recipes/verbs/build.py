@@ -1,4 +1,4 @@
-"""Builder of `syntagm/materials/lexicon/verbs.csv`: python recipes/verbs/build.py CORPORA VERBS.csv
+"""Builder of `syntagm/suites/materials/lexicon/verbs.csv`: python recipes/verbs/build.py CORPORA VERBS.csv
 
 CORPORA is a folder with classics.{1,2,3}, brown.* and the treebanks *.trees. The package lemminflect 0.2.3 must be installed.
 Its dictionary tells which words are verbs and which of them are also nouns, and it checks the spelling. See

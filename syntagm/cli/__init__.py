@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm import extras, registry, renames
 from syntagm.cli import _config, _files, _streams
-from syntagm.errors import Interrupted, SyntagmError, lacks_memory
+from syntagm.core import extras, registry, renames
+from syntagm.core.errors import Interrupted, SyntagmError, lacks_memory
 
 # Tables and matrices are small here, so threads would cost more time than they save. The threads of torch are not touched.
 for _variable in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):

@@ -48,14 +48,14 @@ def _models(_: str) -> list[str]:
 
 
 def _suites(prefix: str) -> list[str]:
-    from syntagm.materials import finding
+    from syntagm.suites.materials import finding
 
     collection, slash, _ = prefix.partition("/")
     return [f"{collection}/{suite}" for suite in finding.bundled_suites(collection)] if slash else finding.collections()
 
 
 def _word_lists(_: str) -> list[str]:
-    from syntagm import word_list
+    from syntagm.suites import word_list
 
     return word_list.bundled()
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.display import shown_lines
-from syntagm.errors import SyntagmError, UsageError, did_you_mean
+from syntagm.core.display import shown_lines
+from syntagm.core.errors import SyntagmError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from syntagm.cli._config_file import Source

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm import permissions, renames
-from syntagm.errors import InputError, ModelError, SyntagmError, UsageError, did_you_mean
-from syntagm.io import toml, utf8
-from syntagm.io.number import counted
+from syntagm.core import permissions, renames
+from syntagm.core.errors import InputError, ModelError, SyntagmError, UsageError, did_you_mean
+from syntagm.core.io import toml, utf8
+from syntagm.core.io.number import counted
 
 _OF_A_MODEL = ("model", "name", "group")
 _NUMBERS: Mapping[Any, str] = {int: "a whole number", float: "a number"}

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _model
-from syntagm.errors import SyntagmError, UsageError
+from syntagm.core.errors import SyntagmError, UsageError
 
 if TYPE_CHECKING:
     from syntagm.cli._screen import Screen, WorkersScreen
+    from syntagm.evaluation.task import Task
     from syntagm.runs.evaluation import Evaluation, Job
     from syntagm.runs.store import Run
-    from syntagm.suite import Draw
-    from syntagm.tasks.task import Task
+    from syntagm.suites.suite import Draw
 
 _TEMPLATE_OPTIONS = {"n": "-n", "seed": "--seed", "style": "--style"}
 
@@ -145,13 +145,13 @@ def given(
         UsageError: an option has a wrong value, options exclude each other, there are no such suites, there is no such
             executor, or its library is not installed.
     """
-    from syntagm.io.number import counted
-    from syntagm.languages.tags import find
-    from syntagm.materials import excluded
-    from syntagm.materials.finding import expand
-    from syntagm.materials.reading import with_options
-    from syntagm.materials.suite_files import SuiteFiles
+    from syntagm.core.io.number import counted
     from syntagm.runs.evaluation import Evaluation
+    from syntagm.suites.languages.tags import find
+    from syntagm.suites.materials import excluded
+    from syntagm.suites.materials.finding import expand
+    from syntagm.suites.materials.reading import with_options
+    from syntagm.suites.materials.suite_files import SuiteFiles
 
     permissions, draw = _model.given(options), given_draw(options)
     known = {"task": task, "suites": (), "jobs": tuple(jobs), "draw": draw, "permissions": permissions}
@@ -184,9 +184,9 @@ def given_draw(options: argparse.Namespace) -> "Draw":
     Raises:
         UsageError: the seed is not an integer, or the limit is below 1.
     """
-    from syntagm.io.number import whole
-    from syntagm.materials import excluded
-    from syntagm.suite import Draw
+    from syntagm.core.io.number import whole
+    from syntagm.suites.materials import excluded
+    from syntagm.suites.suite import Draw
 
     chosen = given_fields(Draw, options)
     if listed := chosen.pop("exclude", None):
@@ -202,7 +202,7 @@ def given_draw(options: argparse.Namespace) -> "Draw":
 
 def given_generation(options: argparse.Namespace) -> Generation:
     """Return how a command line wants items to be generated."""
-    from syntagm.suite import Draw
+    from syntagm.suites.suite import Draw
 
     generation = Generation(**given_fields(Generation, options))
     # With a sample, the seed is that of the sample, unless items are generated. Files that are not templates have no seed.
@@ -251,8 +251,8 @@ def with_template_options(names: Sequence[str], generation: Generation) -> list[
         UsageError: a name is none of these, a file has no such option, or one of the three is given for other suites than
             templates.
     """
-    from syntagm.materials.finding import expand
-    from syntagm.materials.reading import option_names, recognised, with_options
+    from syntagm.suites.materials.finding import expand
+    from syntagm.suites.materials.reading import option_names, recognised, with_options
 
     chosen = {key: value for key, value in asdict(generation).items() if value is not None}
     for file in expand(names):
@@ -300,8 +300,8 @@ def carry_out_here(
         following: the numbers of unfinished and of finished models that follow it.
         before: a run of this command on the same suites; see `runs.engine.execute`.
     """
-    from syntagm.materials.suite_files import SuiteFiles
     from syntagm.runs import carrying_out
+    from syntagm.suites.materials.suite_files import SuiteFiles
 
     if isinstance(asked.suites, SuiteFiles):
         asked.suites.hold()
@@ -331,7 +331,7 @@ def carry_out_by_workers(
     Arguments:
         finished: the labels of the models whose runs are finished already.
     """
-    from syntagm.io import atomic
+    from syntagm.core.io import atomic
     from syntagm.runs import carrying_out
 
     assert asked.output, "a command has a folder"

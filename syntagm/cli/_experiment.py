@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from syntagm.cli import _evaluation
 from syntagm.cli._lines import Lines
 from syntagm.cli._saving import write
-from syntagm.drawing.text import shown_duration
-from syntagm.errors import UsageError
-from syntagm.io import utf8
-from syntagm.io.number import counted
+from syntagm.core.errors import UsageError
+from syntagm.core.io import utf8
+from syntagm.core.io.number import counted
 from syntagm.papers.experiment import hyperparameters
+from syntagm.views.drawing.text import shown_duration
 
 if TYPE_CHECKING:
     from syntagm.papers.experiment.design import Design
@@ -186,7 +186,7 @@ def _number(option: str, text: str) -> int:
     >>> _number("--sizes", "1_000_000")
     1000000
     """
-    from syntagm.io.number import whole
+    from syntagm.core.io.number import whole
 
     return whole(option, text.replace("_", ""))
 

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from syntagm.display import shown_lines
-from syntagm.permissions import HELP, NAMES, Permissions, flag
+from syntagm.core.display import shown_lines
+from syntagm.core.permissions import HELP, NAMES, Permissions, flag
 
 if TYPE_CHECKING:
     from syntagm.models.contract import LanguageModel, Query

@@ -24,7 +24,7 @@ def given(options: argparse.Namespace) -> "Resampling":
     Raises:
         UsageError: a number is not allowed.
     """
-    from syntagm.io.number import whole
+    from syntagm.core.io.number import whole
     from syntagm.stats import bootstrap
 
     draws = bootstrap.DRAWS if options.draws is None else whole("--draws", options.draws, least=100)

@@ -17,16 +17,16 @@ from rich.table import Table
 from rich.text import Text
 
 from syntagm.cli._text import Printer, plain
-from syntagm.display import shown
-from syntagm.drawing.text import limits, shown_duration
-from syntagm.errors import Interrupted
-from syntagm.io.number import counted
-from syntagm.progress import Progress
-from syntagm.result import Estimate, interval
+from syntagm.core.display import shown
+from syntagm.core.errors import Interrupted
+from syntagm.core.io.number import counted
+from syntagm.core.progress import Progress
+from syntagm.evaluation.result import Estimate, interval
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.suite import Suite, sample_of
+from syntagm.suites.suite import Suite, sample_of
 from syntagm.views import shared_words
+from syntagm.views.drawing.text import limits, shown_duration
 from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, scores, ties_of_pairs
 
 # Seconds between lines of progress, and from the first answer to the first line, which has an estimate of the time.

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.display import shown_lines
+from syntagm.core.display import shown_lines
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement

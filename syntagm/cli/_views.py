@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from syntagm import views
 from syntagm.cli import _resampling, _saving
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 
 if TYPE_CHECKING:
     from syntagm.runs.store import Run
@@ -69,7 +69,7 @@ def _convention(text: str) -> str:
     Raises:
         UsageError: there is no such convention.
     """
-    from syntagm.conventions.convention import canonical
+    from syntagm.evaluation.conventions.convention import canonical
 
     return canonical(text)
 
@@ -187,8 +187,8 @@ def under(runs: "list[Run]", convention: str | None) -> "list[Run]":
 
 def warn_of_bits(runs: "Sequence[Run]", convention: str) -> None:
     """Warn about predictions of runs judged by a convention that are judged in bits nevertheless."""
+    from syntagm.evaluation.predictions.task import warnings_of_convention
     from syntagm.runs.rejudged import Rejudged
-    from syntagm.tasks.predictions.task import warnings_of_convention
 
     judged = [run for run in runs if isinstance(run, Rejudged)]
     warnings = [each for run in judged for each in warnings_of_convention(run.in_bits, len(run.suites), convention)]

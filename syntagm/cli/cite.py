@@ -18,8 +18,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from syntagm import extras
 from syntagm.cli import _files, _views
+from syntagm.core import extras
 
 MARK = "Written by syntagm cite"
 
@@ -42,7 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write or print the paragraph and the bibliography; return the exit code."""
-    from syntagm.errors import UsageError
+    from syntagm.core.errors import UsageError
     from syntagm.reading_times.analyses import cited, open_analyses
     from syntagm.report import methods, references
 
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _write(text: str, bibliography: str, stem: Path, latex: bool, force: bool) -> None:
     """Write the text and the bibliography."""
-    from syntagm.io import atomic
+    from syntagm.core.io import atomic
 
     contents = {
         stem.with_name(f"{stem.name}.{'tex' if latex else 'md'}"): (f"% {MARK}\n" if latex else f"<!-- {MARK} -->\n")

@@ -49,16 +49,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _resampling, _streams, _views
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from syntagm.drawing.table import Table as Product
-    from syntagm.result import Estimate, Group
+    from syntagm.evaluation.result import Estimate, Group
     from syntagm.runs.store import Run
     from syntagm.stats.paired import Comparison
     from syntagm.views.comparison import Pairing
+    from syntagm.views.drawing.table import Table as Product
 
 
 # On terminals narrower than this, intervals stand under their numbers, not beside them.
@@ -141,7 +141,7 @@ def _explanation(runs: "tuple[Run, Run]", model: str) -> "Product":
 
 
 def _two(folders: Sequence[str]) -> "tuple[Run, Run]":
-    from syntagm.io.number import counted
+    from syntagm.core.io.number import counted
 
     runs = _views.open_runs(folders, [])
     if len(runs) != 2:
@@ -162,7 +162,7 @@ def _refuse_proportions(pairing: "Pairing", measure: str | None) -> None:
 def _count(text: str) -> int | None:
     if text == "all":
         return None
-    from syntagm.io.number import whole
+    from syntagm.core.io.number import whole
 
     return whole("--flips", text, least=0, also="`all`")
 
@@ -225,7 +225,7 @@ def _suites(pairing: "Pairing", narrow: bool = False) -> "Table":
 
 
 def _p(comparison: "Comparison") -> str:
-    from syntagm.result import p_value
+    from syntagm.evaluation.result import p_value
 
     if not comparison.tested:
         return "no test"
@@ -242,7 +242,7 @@ def _cells(comparison: "Comparison", narrow: bool) -> list[str]:
 
 
 def _beside(estimate: "Estimate", form: str) -> str:
-    from syntagm.result import interval, signless
+    from syntagm.evaluation.result import interval, signless
 
     return f"{signless(estimate.value, form)} {interval(estimate.low, estimate.high, form)}"
 
@@ -268,8 +268,8 @@ def _summary(overall: "Comparison", unit: str) -> list[str]:
 
 def _limits(pairing: "Pairing") -> tuple[str, ...]:
     """Return what limits the differences, of suites and over all suites."""
-    from syntagm.drawing.text import limits
     from syntagm.views.comparison import labelled
+    from syntagm.views.drawing.text import limits
 
     compared = labelled(pairing.suites, pairing.overall)
     numbers = [(name, comparison.difference) for name, comparison in compared]
@@ -282,7 +282,7 @@ def _effects_table(effects: "list[dict[str, Any]]") -> "Table":
     from rich.table import Table
 
     from syntagm.cli._text import plain
-    from syntagm.result import interval, signless
+    from syntagm.evaluation.result import interval, signless
 
     table = Table(
         box=box.SIMPLE_HEAD, title="effects in bits: mean differences within items; above 0 supports the prediction",
@@ -333,7 +333,7 @@ def _print_json(
 ) -> None:  # fmt: skip
     import json
 
-    from syntagm.io.json import finite
+    from syntagm.core.io.json import finite
 
     first, second = _signatures(pairing, runs, rule)
     content = {
@@ -392,8 +392,8 @@ def _signatures(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[
 
 
 def _write(pairing: "Pairing", output: Path) -> None:
-    from syntagm.io import atomic
-    from syntagm.io import csv as table
+    from syntagm.core.io import atomic
+    from syntagm.core.io import csv as table
     from syntagm.stats.paired import PAIR_COLUMNS
 
     atomic.write(output, "".join(table.lines(PAIR_COLUMNS, pairing.discordant.iter_rows())).encode())

@@ -21,8 +21,8 @@ import sys
 from pathlib import Path
 
 from syntagm.cli import _model
-from syntagm.display import shown
-from syntagm.errors import UsageError
+from syntagm.core.display import shown
+from syntagm.core.errors import UsageError
 
 # Failures of a check that are printed.
 _PRINTED = 3

@@ -32,11 +32,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
-from syntagm.errors import UsageError
-from syntagm.io.number import counted
+from syntagm.core.errors import UsageError
+from syntagm.core.io.number import counted
 
 if TYPE_CHECKING:
-    from syntagm.suite import Suite
+    from syntagm.suites.suite import Suite
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,11 +60,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read IN, and write OUT completely or not at all."""
-    from syntagm.io import atomic
-    from syntagm.materials import asked, lm_eval_task
-    from syntagm.materials.conversion import convert, formats_for
-    from syntagm.materials.finding import expand
-    from syntagm.materials.reading import read
+    from syntagm.core.io import atomic
+    from syntagm.suites.materials import asked, lm_eval_task
+    from syntagm.suites.materials.conversion import convert, formats_for
+    from syntagm.suites.materials.finding import expand
+    from syntagm.suites.materials.reading import read
 
     target: Path = args.output
     if args.format == lm_eval_task.NAME:
@@ -95,9 +95,9 @@ def _files_of(suites: "Sequence[Suite]", way: str) -> dict[str, bytes]:
     Raises:
         InputError: a suite can't be asked, or two have the same name.
     """
-    from syntagm.errors import InputError
-    from syntagm.formats import syntaxgym
-    from syntagm.materials import asked
+    from syntagm.core.errors import InputError
+    from syntagm.suites.formats import syntaxgym
+    from syntagm.suites.materials import asked
 
     contents: dict[str, bytes] = {}
     for suite in suites:
@@ -118,8 +118,8 @@ def _write_into_folder(
         noun: what is written for each suite.
         files: from the suites to the content of the files: name -> content.
     """
-    from syntagm.errors import RunError
-    from syntagm.io import atomic, regular
+    from syntagm.core.errors import RunError
+    from syntagm.core.io import atomic, regular
 
     folder: Path = args.output
     if folder.exists() and not folder.is_dir():

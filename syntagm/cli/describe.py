@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from syntagm.cli import _files
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,11 +45,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write or print the page."""
     from syntagm.cli import DONE
-    from syntagm.io import atomic
-    from syntagm.materials.baselines import frequencies
-    from syntagm.materials.finding import expand
-    from syntagm.materials.suite_files import SuiteFiles
+    from syntagm.core.io import atomic
+    from syntagm.evaluation.baselines import frequencies
     from syntagm.report.collection_page import page
+    from syntagm.suites.materials.finding import expand
+    from syntagm.suites.materials.suite_files import SuiteFiles
 
     skipped: list[str] = []
     files = expand(arguments.paths, skipped)
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse_source(output: Path, files: Sequence[str]) -> None:
     """Refuse to replace a suite with the page that describes it."""
-    from syntagm.materials.reading import options_of
+    from syntagm.suites.materials.reading import options_of
 
     if output.resolve() in {Path(options_of(file)[0]).resolve() for file in files}:
         raise UsageError(f"-o {output}", "the file of the suite itself", "another file", f"Write {output.stem}.md.")

@@ -41,13 +41,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _model
-from syntagm.display import shown_lines
-from syntagm.errors import UsageError
+from syntagm.core.display import shown_lines
+from syntagm.core.errors import UsageError
 
 if TYPE_CHECKING:
     from syntagm.experiment.plan import Exclusions, Plan
     from syntagm.experiment.store import Study
-    from syntagm.suite import Suite
+    from syntagm.suites.suite import Suite
 
 _OPTIONS = {"fastest": "faster", "slowest": "slower", "sameness": "same"}
 _OF_MAZES = ("model", "words", "errors")
@@ -179,7 +179,7 @@ def _run_make(arguments: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from syntagm.experiment import designs, make, presets
-    from syntagm.suite import sampled
+    from syntagm.suites.suite import sampled
     from syntagm.views.power import judged
 
     preset = presets.find(arguments.preset) if arguments.preset else None
@@ -231,8 +231,8 @@ def _run_make(arguments: argparse.Namespace) -> int:
 
 
 def _suites(arguments: argparse.Namespace, names: list[str]) -> "list[Suite]":
-    from syntagm.materials.finding import expand
-    from syntagm.materials.suite_files import SuiteFiles
+    from syntagm.suites.materials.finding import expand
+    from syntagm.suites.materials.suite_files import SuiteFiles
 
     skipped: list[str] = []
     files = expand(names, skipped)
@@ -261,8 +261,8 @@ def _exclusions(arguments: argparse.Namespace, rules: "Exclusions") -> "Exclusio
 def _described(made: "Plan") -> Iterator[str]:
     from collections import Counter
 
+    from syntagm.core.io.number import counted
     from syntagm.experiment import order
-    from syntagm.io.number import counted
 
     first = [made.trials[number] for number, _ in order.of_person(made, 0, 0)]
     roles = Counter(trial.role for trial in first)
@@ -379,9 +379,9 @@ def _run_status(arguments: argparse.Namespace) -> int:
 
 
 def _run_export(arguments: argparse.Namespace) -> int:
+    from syntagm.core.io import atomic, csv
     from syntagm.experiment import answers, texts
     from syntagm.experiment.store import Study
-    from syntagm.io import atomic, csv
 
     study = Study(arguments.folder)
     if arguments.said:

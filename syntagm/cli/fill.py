@@ -31,12 +31,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _config, _evaluation
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from syntagm.result import Estimate
+    from syntagm.evaluation.result import Estimate
     from syntagm.runs.store import Run
 
 CAPTION = (
@@ -86,10 +86,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Score the word list in the gaps, write the report, and print the results."""
+    from syntagm.evaluation.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
+    from syntagm.evaluation.gaps.task import Gaps
     from syntagm.runs.evaluation import Job
-    from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
-    from syntagm.tasks.gaps.task import Gaps
-    from syntagm.word_list import read
+    from syntagm.suites.word_list import read
 
     top = _limits("--top", options.top, PUBLISHED_TOP)
     bottom = _limits("--bottom", options.bottom, PUBLISHED_BOTTOM)
@@ -193,7 +193,7 @@ def _rows(run: "Run", suites: list[str]) -> str:
 
 
 def _shown(estimate: "Estimate") -> str:
-    from syntagm.result import interval
+    from syntagm.evaluation.result import interval
 
     if math.isnan(estimate.value):
         return "undefined"

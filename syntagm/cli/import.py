@@ -24,8 +24,8 @@ The words of texts are split as the model expects (--tokens). This is part of ev
 import argparse
 from pathlib import Path
 
-from syntagm import registry
 from syntagm.cli import _files
+from syntagm.core import registry
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Convert the checkpoint, and print a line about the model."""
-    from syntagm import checkpoints
+    from syntagm.models import checkpoints
 
     summary = checkpoints.convert(
         arguments.kind, arguments.file, arguments.vocabulary, arguments.output, arguments.tokens, arguments.allow_pickle

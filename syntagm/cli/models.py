@@ -10,7 +10,7 @@ import argparse
 import textwrap
 from typing import TYPE_CHECKING
 
-from syntagm import permissions
+from syntagm.core import permissions
 
 if TYPE_CHECKING:
     from syntagm.models.option import Option

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _model, _streams
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 
 if TYPE_CHECKING:
     from syntagm.training.rnng.oracle import Derivation

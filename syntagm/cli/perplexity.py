@@ -24,14 +24,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _model
-from syntagm.display import shown_lines
-from syntagm.errors import UsageError
-from syntagm.io.json import finite
+from syntagm.core.display import shown_lines
+from syntagm.core.errors import UsageError
+from syntagm.core.io.json import finite
 
 if TYPE_CHECKING:
+    from syntagm.core.permissions import Permissions
+    from syntagm.evaluation.perplexity import Perplexity
     from syntagm.models.contract import LanguageModel
-    from syntagm.permissions import Permissions
-    from syntagm.tasks.perplexity import Perplexity
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Count the sentences, load the models, score them, and print the perplexities."""
     from syntagm.cli._screen import Screen
-    from syntagm.tasks.perplexity import division, perplexities
+    from syntagm.evaluation.perplexity import division, perplexities
     from syntagm.training.corpora import corpus
 
     # Errors in the text are reported before a model is loaded.

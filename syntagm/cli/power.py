@@ -34,13 +34,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _resampling, _saving, _views
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from syntagm.drawing.chart import Figure
-    from syntagm.drawing.table import Table
     from syntagm.runs.store import Run
     from syntagm.stats.judgements import Judgements
+    from syntagm.views.drawing.chart import Figure
+    from syntagm.views.drawing.table import Table
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +117,7 @@ def _of_people(
 
 def _against(text: str | None, judged: "Judgements") -> float:
     """Return the number that the mean of the judgements is compared with."""
-    from syntagm.result import Kind
+    from syntagm.evaluation.result import Kind
 
     if judged.second is not None:
         if text is not None:

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.cli import _files, _resampling, _views
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 
 MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report</p>')
 
@@ -85,11 +85,11 @@ def run(options: argparse.Namespace) -> int:
     if output.parent.is_dir():  # without the folder there is no run in it, which is said below
         _files.file(str(output))
     _files.spare(output, MARKS, options.force)
-    from syntagm.drawing.chart import FORMATS
-    from syntagm.drawing.save import endings
     from syntagm.report.drawings import save
     from syntagm.report.page import report
     from syntagm.stats import bootstrap
+    from syntagm.views.drawing.chart import FORMATS
+    from syntagm.views.drawing.save import endings
 
     formats = (options.format or "png,svg,pdf").split(",")
     if options.figures:

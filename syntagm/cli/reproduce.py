@@ -40,21 +40,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm import registry
 from syntagm.cli import _evaluation, _experiment, _files, _model
 from syntagm.cli._saving import write
-from syntagm.errors import UsageError
+from syntagm.core import registry
+from syntagm.core.errors import UsageError
 from syntagm.papers import paper as papers
 from syntagm.papers.paper import Paper
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from syntagm.drawing.chart import Figure
-    from syntagm.drawing.table import Table
+    from syntagm.evaluation.task import Task
     from syntagm.papers.paper import Outputs
     from syntagm.runs.store import Run
-    from syntagm.tasks.task import Task
+    from syntagm.views.drawing.chart import Figure
+    from syntagm.views.drawing.table import Table
 
 # Option -> a function that returns what a paper offers for it, and the message if it offers nothing.
 WAYS: dict[str, tuple[Callable[[Paper], object], str]] = {
@@ -154,7 +154,7 @@ def _bootstrap(options: argparse.Namespace, paper: Paper, way: str) -> "Abstract
         UsageError: there are no such tests, or the number is not allowed.
     """
     from syntagm.cli._lines import Lines
-    from syntagm.io.number import whole
+    from syntagm.core.io.number import whole
     from syntagm.stats import bootstrap
 
     if options.bootstrap is None:
@@ -192,10 +192,10 @@ def _runs(options: argparse.Namespace, paper: Paper) -> "list[Run]":
 
     if options.from_run:
         return [open_run(folder) for folder in options.from_run]
+    from syntagm.evaluation.gaps.task import Gaps
+    from syntagm.evaluation.predictions.task import Predictions
     from syntagm.runs.evaluation import Job
-    from syntagm.tasks.gaps.task import Gaps
-    from syntagm.tasks.predictions.task import Predictions
-    from syntagm.word_list import read
+    from syntagm.suites.word_list import read
 
     folder = options.output / "run"
     gaps = paper.gaps

@@ -57,15 +57,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _config, _evaluation
-from syntagm.display import shown_lines
-from syntagm.errors import SyntagmError, UsageError
-from syntagm.io.number import counted
+from syntagm.core.display import shown_lines
+from syntagm.core.errors import SyntagmError, UsageError
+from syntagm.core.io.number import counted
 
 if TYPE_CHECKING:
     from syntagm.cli._config_file import Source
     from syntagm.runs.evaluation import Evaluation, Job
     from syntagm.runs.store import Run
-    from syntagm.suite import Suite
+    from syntagm.suites.suite import Suite
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -217,7 +217,7 @@ def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, 
         UsageError: the number of --name options differs from the number of models, two models have the same label, or
             several models are given and DIR is itself a run directory, or one is given and DIR has run directories in it.
     """
-    from syntagm.io import atomic
+    from syntagm.core.io import atomic
     from syntagm.models import sweeps
     from syntagm.runs.evaluation import Job
     from syntagm.runs.files import has_run
@@ -313,7 +313,7 @@ def _here(
     Arguments:
         finished: the labels of the models that are finished already; they come last.
     """
-    from syntagm.materials.suite_files import SuiteFiles
+    from syntagm.suites.materials.suite_files import SuiteFiles
 
     if isinstance(asked.suites, SuiteFiles):
         asked.suites.hold()

@@ -29,9 +29,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from syntagm import extras
 from syntagm.cli import _surroundings as surroundings
-from syntagm.errors import RunError, SyntagmError, UsageError
+from syntagm.core import extras
+from syntagm.core.errors import RunError, SyntagmError, UsageError
 
 # Checks that are left out without these packages.
 NEEDS_MODELS, MODELS = frozenset({"numbers", "batches", "weights"}), ("torch", "transformers")
@@ -62,7 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run all checks and print a line for each; return 1 if one failed."""
     from syntagm.cli import DONE, FELL_SHORT
-    from syntagm.display import shown
+    from syntagm.core.display import shown
 
     if options.of and not options.report:
         raise UsageError("--run", "given without --report", "both, or neither")
@@ -143,8 +143,8 @@ def _numbers(_: Path) -> str:
 
 
 def _batches(_: Path) -> str:
-    from syntagm.materials.suite_files import read_suites
     from syntagm.models.names import load
+    from syntagm.suites.materials.suite_files import read_suites
 
     [suite] = read_suites(SUITE)
     texts = [sentence.text for item in suite.items for sentence in item.sentences.values()]
@@ -162,7 +162,7 @@ def _weights(folder: Path) -> str:
     import torch
     from safetensors.torch import load_file, save_file
 
-    from syntagm.io import regular
+    from syntagm.core.io import regular
 
     generator = torch.Generator().manual_seed(1)
     types = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -176,10 +176,10 @@ def _weights(folder: Path) -> str:
 
 
 def _run(folder: Path) -> str:
-    from syntagm.io import regular
-    from syntagm.materials.suite_files import read_suites
+    from syntagm.core.io import regular
     from syntagm.models.names import load
     from syntagm.runs.evaluate import run_suites
+    from syntagm.suites.materials.suite_files import read_suites
 
     name = _model()
 
@@ -197,7 +197,7 @@ def _run(folder: Path) -> str:
 
 
 def _report(folder: Path) -> str:
-    from syntagm.io import utf8
+    from syntagm.core.io import utf8
     from syntagm.report.page import report
     from syntagm.runs.store import open_run
 
@@ -234,9 +234,9 @@ def _writing(_: Path) -> str:
 
 
 def _locks(folder: Path) -> str:
-    from syntagm.io import lock
+    from syntagm.core.io import lock
 
-    program = "import sys, pathlib; from syntagm.io import lock; lock.held(pathlib.Path(sys.argv[1])).__enter__()"
+    program = "import sys, pathlib; from syntagm.core.io import lock; lock.held(pathlib.Path(sys.argv[1])).__enter__()"
     command = [sys.executable, "-c", program, str(folder / "locked")]
     with lock.held(folder / "locked"):
         meanwhile = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -37,7 +37,7 @@ import contextlib
 from pathlib import Path
 
 from syntagm.cli import _model, _views
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,13 +88,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Answer requests until Ctrl-C; print the address first."""
     from syntagm.cli import DONE
-    from syntagm.materials.suite_files import read_suites
-    from syntagm.serve import limits
-    from syntagm.serve.browse import routes
-    from syntagm.serve.gate import read_password
-    from syntagm.serve.page_cache import PageCache
-    from syntagm.serve.routes import Route, moved
-    from syntagm.serve.server import serve
+    from syntagm.report.serve import limits
+    from syntagm.report.serve.browse import routes
+    from syntagm.report.serve.gate import read_password
+    from syntagm.report.serve.page_cache import PageCache
+    from syntagm.report.serve.routes import Route, moved
+    from syntagm.report.serve.server import serve
+    from syntagm.suites.materials.suite_files import read_suites
 
     password = read_password(options.password_file) if options.password_file else None
     if not (options.folders or options.suites or options.experiment or options.model or options.write):

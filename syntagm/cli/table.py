@@ -19,7 +19,7 @@ import argparse
 import sys
 
 from syntagm.cli import _files, _streams, _views
-from syntagm.drawing.table import FORMATS
+from syntagm.views.drawing.table import FORMATS
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

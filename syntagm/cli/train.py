@@ -27,15 +27,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _model
-from syntagm.errors import UsageError
-from syntagm.settings import Several, Truth
+from syntagm.core.errors import UsageError
+from syntagm.core.settings import Several, Truth
 from syntagm.training import families
 from syntagm.training.options import MODEL, Flag, changed
 from syntagm.training.trainable import Trainable
 
 if TYPE_CHECKING:
-    from syntagm.permissions import Permissions
-    from syntagm.progress import Progress
+    from syntagm.core.permissions import Permissions
+    from syntagm.core.progress import Progress
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntagm.errors import RunError
+from syntagm.core.errors import RunError
 from syntagm.experiment.answers import Answer
 from syntagm.experiment.plan import Plan
 from syntagm.experiment.store import Study

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from syntagm.errors import InputError
+from syntagm.core.errors import InputError
+from syntagm.core.io.number import counted
 from syntagm.experiment.designs import HIGHEST, LOWEST, MOST
 from syntagm.experiment.plan import Plan, Trial
-from syntagm.io.number import counted
 
 # In ms: a day. No answer takes longer.
 LONGEST = 86_400_000.0

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from syntagm.display import shown_lines
-from syntagm.errors import RunError
+from syntagm.core.display import shown_lines
+from syntagm.core.errors import RunError
+from syntagm.core.io import atomic
+from syntagm.core.io.number import counted
 from syntagm.experiment import receipts
 from syntagm.experiment.receipts import Receipts, Rows
-from syntagm.io import atomic
-from syntagm.io.number import counted
 from syntagm.runs.cache import is_of_surroundings
 
 NAME, KEY = "answers.sqlite", "key"

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from syntagm.errors import RunError
+from syntagm.core.errors import RunError
+from syntagm.core.io import atomic, regular
 from syntagm.experiment import database, plan, texts
 from syntagm.experiment.simulate import Simulated
 from syntagm.experiment.store import Study
-from syntagm.io import atomic, regular
 
 # Seconds between two answers on the clock of simulated people.
 _PACE = 6.0

@@ -12,9 +12,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from syntagm.errors import RunError, UsageError
+from syntagm.core.errors import RunError, UsageError
+from syntagm.core.io import atomic, regular, utf8
 from syntagm.experiment import deployed, texts
-from syntagm.io import atomic, regular, utf8
 from syntagm.report import shell
 
 _PAGES = Path(__file__).resolve().parent / "pages"

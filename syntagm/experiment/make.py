@@ -7,18 +7,18 @@ from math import ceil, inf
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import InputError, RunError, UsageError
+from syntagm.core.errors import InputError, RunError, UsageError
+from syntagm.core.io import atomic, lock, record
+from syntagm.core.io.number import counted
+from syntagm.evaluation.result import Kind
 from syntagm.experiment import lists, materials, maze, plan, presets, texts
 from syntagm.experiment.designs import Design
 from syntagm.experiment.plan import Exclusions, Plan, Role, Trial
-from syntagm.io import atomic, lock, record
-from syntagm.io.number import counted
 from syntagm.models.contract import LanguageModel
-from syntagm.result import Kind
 from syntagm.runs.engine import well_formed
 from syntagm.stats.judgements import Judgements
 from syntagm.stats.planning import People, people_for
-from syntagm.suite import Suite, sampled
+from syntagm.suites.suite import Suite, sampled
 
 # A plan with more would not fit into a browser, nor into an hour.
 MAX_TRIALS = 200_000
@@ -303,7 +303,7 @@ def write(made: Plan, folder: Path) -> None:
 
 
 def _as_read(made: Plan) -> dict[str, object]:
-    from syntagm.io import json as strict_json
+    from syntagm.core.io import json as strict_json
 
     content: dict[str, object] = strict_json.own(record.encoded(made.content()), plan.NAME)
     return content

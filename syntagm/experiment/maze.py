@@ -14,9 +14,9 @@ from random import Random
 
 import numpy as np
 
-from syntagm.errors import InputError, UsageError
+from syntagm.core.errors import InputError, UsageError
+from syntagm.core.io import csv, utf8
 from syntagm.experiment.plan import Trial
-from syntagm.io import csv, utf8
 from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel
 
@@ -25,7 +25,7 @@ FIRST = "x-x-x"
 GAP = 3.0
 _CANDIDATES = 16
 _WORD = re.compile(r"[^\W\d_]+")
-_LEXICON = Path(__file__).resolve().parent.parent / "materials" / "lexicon" / "english" / "frequency.csv"
+_LEXICON = Path(__file__).resolve().parents[1] / "suites" / "materials" / "lexicon" / "english" / "frequency.csv"
 
 
 @dataclass(frozen=True, slots=True)

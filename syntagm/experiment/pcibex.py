@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from syntagm.core.io import atomic, csv
 from syntagm.experiment import deployed, plan, texts
 from syntagm.experiment.plan import Plan
-from syntagm.io import atomic, csv
 
 COLUMNS = (
     "Group",

@@ -9,15 +9,15 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
+from syntagm.core.progress import Progress
+from syntagm.evaluation import people
 from syntagm.experiment import answers
 from syntagm.experiment.answers import COLUMNS, Answer, Applied, Audit
 from syntagm.experiment.plan import Plan
 from syntagm.models.contract import LanguageModel
-from syntagm.progress import Progress
 from syntagm.runs import engine
 from syntagm.runs.store import Run
-from syntagm.tasks import people
 
 _ASKS: Mapping[str, people.Asks] = {
     "forced-choice": "pairs", "yes-no": "verdicts", "acceptability": "ratings", "magnitude": "magnitudes",

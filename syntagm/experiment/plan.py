@@ -10,14 +10,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from syntagm import suite as suites
-from syntagm.errors import InputError, RunError
+from syntagm.core.errors import InputError, RunError
+from syntagm.core.io import record
+from syntagm.core.io.shape import Shape
 from syntagm.experiment import designs
 from syntagm.experiment.designs import Design
-from syntagm.formula import parse
-from syntagm.io import record
-from syntagm.io.shape import Shape
-from syntagm.suite import AGGREGATES, Item, Prediction, Region, Sentence, Suite
+from syntagm.suites import suite as suites
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import AGGREGATES, Item, Prediction, Region, Sentence, Suite
 
 NAME = "plan.json"
 Role = Literal["critical", "filler", "catch", "practice"]
@@ -219,7 +219,7 @@ def write(plan: Plan, folder: Path) -> None:
 
 def digest(folder: Path) -> str:
     """Return a short hash of a plan, as the records of runs have it."""
-    from syntagm.io import hashing
+    from syntagm.core.io import hashing
 
     return hashing.of_file(folder / NAME)[:16]
 

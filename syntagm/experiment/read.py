@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from syntagm.errors import InputError, UsageError
+from syntagm.core.errors import InputError, UsageError
+from syntagm.core.io import csv, utf8
+from syntagm.core.io import json as strict_json
+from syntagm.core.io.name import name_of
 from syntagm.experiment import answers, plan
 from syntagm.experiment.answers import Answer, Audit
 from syntagm.experiment.database import NAME, begun
 from syntagm.experiment.plan import Plan, Trial
 from syntagm.experiment.store import Study
-from syntagm.io import csv, utf8
-from syntagm.io import json as strict_json
-from syntagm.io.name import name_of
 
 MAX_BYTES = 2**30
 _OURS = set(answers.COLUMNS)

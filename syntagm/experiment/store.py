@@ -19,11 +19,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
-from syntagm.errors import InputError, RunError, SyntagmError
+from syntagm.core.errors import InputError, RunError, SyntagmError
+from syntagm.core.io import atomic, regular
 from syntagm.experiment import answers, order, plan, texts
 from syntagm.experiment.answers import Answer
 from syntagm.experiment.database import KEY, NAME, Database, begun
-from syntagm.io import atomic, regular
 
 State = Literal["open", "paused", "closed"]
 # Letters and digits that people don't confuse.

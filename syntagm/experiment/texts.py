@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import InputError
+from syntagm.core.errors import InputError
+from syntagm.core.io import atomic, toml, utf8
+from syntagm.core.io.number import counted
 from syntagm.experiment import presets
 from syntagm.experiment.designs import Design
 from syntagm.experiment.plan import Plan
-from syntagm.io import atomic, toml, utf8
-from syntagm.io.number import counted
 
 FOLDER = "texts"
 SETTINGS = "study.toml"

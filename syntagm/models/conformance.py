@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from syntagm.answers import Gap, Surprisals
-from syntagm.errors import SyntagmError
+from syntagm.core.errors import SyntagmError
 from syntagm.models import families, possible
+from syntagm.models.answers import Gap, Surprisals
 from syntagm.models.contract import QUERIES, LanguageModel
 from syntagm.models.partition import fault
 

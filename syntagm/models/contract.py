@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap, InContext, Surprisals
-from syntagm.arguments import overriding, public
-from syntagm.errors import ModelError
+from syntagm.core.arguments import overriding, public
+from syntagm.core.errors import ModelError
+from syntagm.models.answers import Fill, Gap, InContext, Surprisals
 from syntagm.models.windows import refuse_overlap
 
 Sees = Literal["left", "both", "left and length"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import cache
 
-from syntagm import registry
+from syntagm.core import registry
 from syntagm.models.contract import Described, Query, unable
 from syntagm.models.family import Family
 

@@ -4,11 +4,11 @@ import importlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from syntagm import bibliography
-from syntagm.errors import UsageError
+from syntagm.core import bibliography
+from syntagm.core.errors import UsageError
+from syntagm.core.permissions import NONE, Permissions
 from syntagm.models.contract import LanguageModel, Query, Sees
 from syntagm.models.option import Fixed, Option, Value
-from syntagm.permissions import NONE, Permissions
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Family:
             example because there is no such file. It loads no heavy libraries. Empty: nothing but options is checked.
         endings: endings of the names of files that are models of this family, with the dot: such a file needs no family in
             its name.
-        permissions: the permissions that its models may need, such as `allow_exec`; see `syntagm.permissions`. `load` and
+        permissions: the permissions that its models may need, such as `allow_exec`; see `syntagm.core.permissions`. `load` and
             `check` get each of them as a keyword argument, True or False.
         settings: options and fixed scoring settings, in the order in which signatures list them.
         can: what its models can do, or the most that one of them can; a value of an option may decide that it is less.

@@ -4,8 +4,8 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from syntagm.arguments import OptionValue, public, spelled
-from syntagm.errors import UsageError
+from syntagm.core.arguments import OptionValue, public, spelled
+from syntagm.core.errors import UsageError
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 

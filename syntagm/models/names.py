@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from syntagm import extras
-from syntagm.arguments import OptionValue, public, spelled
-from syntagm.errors import ModelError, UsageError
-from syntagm.io import json, seal
+from syntagm.core import extras
+from syntagm.core.arguments import OptionValue, public, spelled
+from syntagm.core.errors import ModelError, UsageError
+from syntagm.core.io import json, seal
+from syntagm.core.permissions import NONE, Permissions, refuse
+from syntagm.core.settings import asked
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel, Query
 from syntagm.models.family import Declared
-from syntagm.permissions import NONE, Permissions, refuse
-from syntagm.settings import asked
 
 NO_OPTIONS: Mapping[str, str] = {}
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from syntagm import settings
+from syntagm.core import settings
+from syntagm.core.settings import Setting, Text
 from syntagm.models.contract import QUERIES, Query, Sees
-from syntagm.settings import Setting, Text
 
 # What an option affects. `scoring`: the numbers; it is part of the canonical name and of signatures. `source`: which numbers
 # are read; it is part of the canonical name only. `trees`: the trees of `parse`, but no numbers. `speed`: where or how fast

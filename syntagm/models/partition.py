@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from syntagm.answers import Surprisals
+from syntagm.models.answers import Surprisals
 
 
 @dataclass(frozen=True, slots=True)

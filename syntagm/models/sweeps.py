@@ -9,11 +9,11 @@ from math import prod
 from pathlib import Path
 from urllib.parse import urlencode
 
-from syntagm.errors import UsageError
-from syntagm.io.order import natural
+from syntagm.core.errors import UsageError
+from syntagm.core.io.order import natural
+from syntagm.core.settings import Whole
 from syntagm.models import families
 from syntagm.models.names import parse
-from syntagm.settings import Whole
 
 MOST = 10_000
 _BRACES = re.compile(r"\{([^{}]*)\}")

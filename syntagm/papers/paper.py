@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm import registry
+from syntagm.core import registry
 
 if TYPE_CHECKING:
-    from syntagm.drawing.chart import Figure
-    from syntagm.drawing.table import Table
+    from syntagm.core.progress import Progress
     from syntagm.papers.experiment.design import Design
-    from syntagm.progress import Progress
     from syntagm.stats.mixed.few_groups import Planned
+    from syntagm.views.drawing.chart import Figure
+    from syntagm.views.drawing.table import Table
 
     Outputs = Mapping[str, Table | Figure] | Iterable[tuple[str, Table | Figure]]
 

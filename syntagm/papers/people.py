@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from syntagm.drawing.table import Cell
-from syntagm.drawing.text import or_none
-from syntagm.errors import RunError
-from syntagm.result import Estimate
+from syntagm.core.errors import RunError
+from syntagm.evaluation.people import People
+from syntagm.evaluation.result import Estimate
 from syntagm.runs.store import Run
-from syntagm.tasks.people import People
+from syntagm.views.drawing.table import Cell
+from syntagm.views.drawing.text import or_none
 from syntagm.views.people import numbers
 from syntagm.views.people.numbers import Agreement
 

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.check.spelling import apart, foreign
 from syntagm.reading_times.regressions import independent, least_squares, normal
 from syntagm.reading_times.tables import LARGEST, keys
+from syntagm.suites.check.spelling import apart, foreign
 
 Numbers = NDArray[np.float64]
 # A partial effect of a word counts if it is more than 0 with p < .001.

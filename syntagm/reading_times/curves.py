@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from syntagm.errors import SyntagmError
+from syntagm.core.errors import SyntagmError
 from syntagm.reading_times import fitting, regressions, slopes, splines
 from syntagm.reading_times.observations import ROW, Observations
 from syntagm.reading_times.slopes import Slopes

@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError, UsageError
-from syntagm.io.number import counted
+from syntagm.core.errors import InputError, UsageError
+from syntagm.core.io.number import counted
 from syntagm.reading_times.alarms import letters
 from syntagm.reading_times.observations import Observations
 from syntagm.reading_times.slopes import Number, Slopes, fit

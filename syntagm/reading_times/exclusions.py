@@ -25,10 +25,10 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.errors import InputError
-from syntagm.io import toml, utf8
-from syntagm.io.name import name_of
-from syntagm.io.number import counted
+from syntagm.core.errors import InputError
+from syntagm.core.io import toml, utf8
+from syntagm.core.io.name import name_of
+from syntagm.core.io.number import counted
 from syntagm.reading_times.alarms import final
 from syntagm.reading_times.tables import keys
 

@@ -16,14 +16,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError, SyntagmError, UsageError
+from syntagm.core.errors import InputError, SyntagmError, UsageError
+from syntagm.evaluation.result import Kind
 from syntagm.reading_times import folds as cut
 from syntagm.reading_times import observations as rows_of
 from syntagm.reading_times import regressions
 from syntagm.reading_times import slopes as costs
 from syntagm.reading_times.observations import Added, Observations
 from syntagm.reading_times.tables import Source
-from syntagm.result import Kind
 from syntagm.stats import cluster_intervals
 from syntagm.stats.interval import Interval
 
@@ -426,7 +426,7 @@ _MODELS = {
 
 
 def methods(outcome: Outcome) -> str:
-    """Draft a methods paragraph about a fit, with citations in Pandoc's form: `[@key]`, of `bibliography/references.bib`."""
+    """Draft a methods paragraph about a fit, with citations in Pandoc's form: `[@key]`, of `core/bibliography/references.bib`."""
     request = outcome.request
     kind, count = request.folds
     cut_as = "contiguous parts of the rows" if kind == "contiguous" else f"whole {kind}s"

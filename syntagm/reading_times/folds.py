@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError, UsageError
-from syntagm.io.number import whole
+from syntagm.core.errors import InputError, UsageError
+from syntagm.core.io.number import whole
 
 KINDS = ("contiguous", "sentence", "text", "participant")
 Ints = NDArray[np.int64]

@@ -13,7 +13,7 @@ from unicodedata import normalize
 import numpy as np
 import polars as pl
 
-from syntagm.errors import InputError, UsageError
+from syntagm.core.errors import InputError, UsageError
 from syntagm.reading_times import roles
 from syntagm.reading_times.tables import Source, refuse_absurd
 from syntagm.stats.mixed import columns as model_columns

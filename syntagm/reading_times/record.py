@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from syntagm import extras
-from syntagm.errors import InputError, SyntagmError
-from syntagm.io import atomic, utf8
-from syntagm.io.record import Form
+from syntagm.core import extras
+from syntagm.core.errors import InputError, SyntagmError
+from syntagm.core.io import atomic, utf8
+from syntagm.core.io.record import Form
 
 ENDING = ".reading.json"
 # Results are read again for their hash up to this size.

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError, UsageError
+from syntagm.core.errors import InputError, UsageError
 from syntagm.reading_times import splines
 from syntagm.reading_times.observations import LINE, Observations
 from syntagm.stats.mixed import columns as model_columns

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError, UsageError
+from syntagm.core.errors import InputError, UsageError
 from syntagm.reading_times import regressions, roles
 from syntagm.reading_times.observations import Observations
 from syntagm.stats.cluster_intervals import spread_of_clusters

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.check.spelling import unescaped
-from syntagm.errors import InputError, UsageError, did_you_mean
-from syntagm.io import csv, lines, utf8
+from syntagm.core.errors import InputError, UsageError, did_you_mean
+from syntagm.core.io import csv, lines, utf8
 from syntagm.reading_times import roles
 from syntagm.reading_times.roles import Chosen
+from syntagm.suites.check.spelling import unescaped
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", ".")
 TRUE = ("true", "t", "1", "1.0", "yes", "c", "correct")

@@ -4,11 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from syntagm.drawing.chart import Figure
 from syntagm.report.alerts import Alert
 from syntagm.report.links import INSIDE, Links
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.section import Section
+from syntagm.views.drawing.chart import Figure
 
 
 class Chapter(ABC):

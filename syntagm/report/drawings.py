@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from syntagm.drawing.chart import FORMATS
-from syntagm.drawing.save import endings
-from syntagm.io import atomic
+from syntagm.core.io import atomic
 from syntagm.report.page import chapters_of
 from syntagm.runs.store import Run
+from syntagm.views.drawing.chart import FORMATS
+from syntagm.views.drawing.save import endings
 
 
 def save(

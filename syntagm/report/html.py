@@ -7,10 +7,10 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from syntagm.drawing.table import Table
+from syntagm.evaluation.chance.chance import Chance
+from syntagm.evaluation.result import Estimate, p_value
 from syntagm.report.numbers import breakable, interval, number
-from syntagm.result import Estimate, p_value
-from syntagm.stats.chance.chance import Chance
+from syntagm.views.drawing.table import Table
 from syntagm.views.effects.numbers import Effect
 
 # With more rows than this, a table has a search field.

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from syntagm.conventions.convention import DEFAULT
-from syntagm.display import shown
-from syntagm.errors import FormulaError
-from syntagm.formula import parse
-from syntagm.io.number import counted
+from syntagm.core.display import shown
+from syntagm.core.errors import FormulaError
+from syntagm.core.io.number import counted
+from syntagm.evaluation.conventions.convention import DEFAULT
+from syntagm.evaluation.people import People
+from syntagm.evaluation.task import SuiteRecord
 from syntagm.models import families
 from syntagm.models.family import SURPRISAL
 from syntagm.report import references
@@ -20,9 +21,8 @@ from syntagm.runs.judging import settings as settings_of
 from syntagm.runs.several import numbers_of_suites
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
-from syntagm.suite import sample_of
-from syntagm.tasks.people import People
-from syntagm.tasks.task import SuiteRecord
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import sample_of
 
 _COMPARISON = ("mcnemar-1947-note", "tango-1998-equivalence", "holm-1979-simple", "benjamini-hochberg-1995-controlling")
 _RULES = {
@@ -101,7 +101,7 @@ def latex(paragraph: str) -> str:
     >>> latex("Surprisal [@hale-2001-probabilistic; @levy-2008-expectation] of `a_b`, 95%.")
     'Surprisal \\citep{hale-2001-probabilistic,levy-2008-expectation} of \\texttt{a\\_b}, 95\\%.'
     """
-    from syntagm.drawing.table import _tex
+    from syntagm.views.drawing.table import _tex
 
     pieces = []
     for piece in re.split(r"(\[@[^\]]+\]|`[^`]*`)", paragraph):

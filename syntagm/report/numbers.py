@@ -9,11 +9,11 @@ from typing import Generic, TypeVar
 
 from markupsafe import Markup, escape
 
-from syntagm import result
-from syntagm.result import Estimate
+from syntagm.evaluation import result
+from syntagm.evaluation.chance.chance import Chance
+from syntagm.evaluation.result import Estimate
+from syntagm.evaluation.task import SuiteRecord
 from syntagm.runs.store import Run
-from syntagm.stats.chance.chance import Chance
-from syntagm.tasks.task import SuiteRecord
 from syntagm.views.scores import numbers as estimates
 
 R = TypeVar("R", bound=Run)

@@ -8,8 +8,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from syntagm.arguments import public
-from syntagm.errors import UsageError
+from syntagm.core.arguments import public
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.people import People as Task
 from syntagm.report import methods, shell
 from syntagm.report.chapter import Chapter
 from syntagm.report.gaps.chapter import Gaps
@@ -22,7 +23,6 @@ from syntagm.report.sweep.chapter import MANY, MOST, Sweep
 from syntagm.runs.several import numbers_of_suites
 from syntagm.runs.store import Run, Runs, runs_of
 from syntagm.stats.bootstrap import Resampling, using
-from syntagm.tasks.people import People as Task
 from syntagm.views.gaps import kept
 
 _SOURCES = {

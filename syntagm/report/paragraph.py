@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from syntagm import extras
+from syntagm.core import extras
 from syntagm.report import methods, references
 from syntagm.runs.store import Run
 

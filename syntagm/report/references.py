@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 
-from syntagm import bibliography
-from syntagm.display import shown
-from syntagm.errors import UsageError
+from syntagm.core import bibliography
+from syntagm.core.display import shown
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.task import SuiteRecord
 from syntagm.models import families
 from syntagm.models.family import SURPRISAL, Scoring
 from syntagm.runs.judging import settings
 from syntagm.runs.store import Run
-from syntagm.tasks.task import SuiteRecord
 
 _MENTION = re.compile(
     r"\b([A-Z][\w'’-]+(?:, [A-Z][\w'’-]+)*(?: et al\.?| (?:and|&) [A-Z][\w'’-]+)?)(?:, | \(| )((?:19|20)\d\d)\b"

@@ -7,10 +7,10 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from markupsafe import Markup, escape
 
-from syntagm.drawing.chart import Figure
-from syntagm.drawing.table import Table
 from syntagm.report.html import HtmlTable, tabulate
 from syntagm.report.links import INSIDE, Links, Rows
+from syntagm.views.drawing.chart import Figure
+from syntagm.views.drawing.table import Table
 
 C = TypeVar("C")
 # The variables of a template.

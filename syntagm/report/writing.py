@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from syntagm.languages import scripts
-from syntagm.languages.scripts import Direction
-from syntagm.languages.tags import UNKNOWN, Language
-from syntagm.suite import language_of
+from syntagm.suites.languages import scripts
+from syntagm.suites.languages.scripts import Direction
+from syntagm.suites.languages.tags import UNKNOWN, Language
+from syntagm.suites.suite import language_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from syntagm.answers import Reductions, Surprisals
-from syntagm.errors import RunError, SyntagmError, is_mistake
+from syntagm.core.errors import RunError, SyntagmError, is_mistake
+from syntagm.models.answers import Reductions, Surprisals
 from syntagm.models.contract import LanguageModel
 
 NAME = "answers.sqlite"

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.errors import SyntagmError
-from syntagm.io import atomic
-from syntagm.materials.suite_files import SuiteFiles
+from syntagm.core.errors import SyntagmError
+from syntagm.core.io import atomic
+from syntagm.core.progress import Progress
 from syntagm.models import families, names
 from syntagm.models.contract import LanguageModel
-from syntagm.progress import Progress
 from syntagm.runs import executors
 from syntagm.runs.cache import AnswerCache
 from syntagm.runs.computing import Work
@@ -23,7 +22,8 @@ from syntagm.runs.executors import Executor
 from syntagm.runs.ledger import locked
 from syntagm.runs.store import Run
 from syntagm.stats import precision
-from syntagm.suite import Draw, sample_of
+from syntagm.suites.materials.suite_files import SuiteFiles
+from syntagm.suites.suite import Draw, sample_of
 
 
 def carry_out(asked: Evaluation, job: Job, progress: Progress | None = None, before: Run | None = None) -> Run:

@@ -9,11 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.errors import RunError
-from syntagm.result import Kind
+from syntagm.core.errors import RunError
+from syntagm.evaluation.result import Kind
+from syntagm.evaluation.task import SuiteRecord
 from syntagm.runs.files import LEDGER, kinds
 from syntagm.runs.store import Run
-from syntagm.tasks.task import SuiteRecord
 
 _CURE = "Undo this change of run.json: a run of something else needs a folder of its own."
 

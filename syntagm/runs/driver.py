@@ -21,9 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import RunError, SyntagmError
-from syntagm.io import atomic, regular
-from syntagm.progress import Progress
+from syntagm.core.errors import RunError, SyntagmError
+from syntagm.core.io import atomic, regular
+from syntagm.core.progress import Progress
+from syntagm.evaluation.task import Options, Unit
 from syntagm.runs import pieces, states
 from syntagm.runs.computing import Work, versions
 from syntagm.runs.evaluation import Job
@@ -33,7 +34,6 @@ from syntagm.runs.pieces import OPEN, RESULTS, Arrival, Ended, Piece
 from syntagm.runs.states import TRIES
 from syntagm.runs.store import Run
 from syntagm.runs.worker import Session
-from syntagm.tasks.task import Options, Unit
 
 # Models opened beyond the number of workers, so that nobody waits for an opening; and how many locks a process may hold.
 _AHEAD, _MOST_OPEN = 2, 500

@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.io import csv
+from syntagm.core.io import csv
+from syntagm.evaluation.task import RESULTS, Judged, Unit
 from syntagm.runs.store import Run
-from syntagm.tasks.task import RESULTS, Judged, Unit
 
 RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")
 

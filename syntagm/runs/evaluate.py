@@ -4,29 +4,29 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.arguments import public
-from syntagm.conventions.convention import DEFAULT
-from syntagm.errors import UsageError
-from syntagm.materials import excluded
-from syntagm.materials.excluded import Excluded
-from syntagm.materials.suite_files import Suites, suites_of
+from syntagm.core.arguments import public
+from syntagm.core.errors import UsageError
+from syntagm.core.progress import Progress
+from syntagm.evaluation.align import Rule
+from syntagm.evaluation.conventions.convention import DEFAULT
+from syntagm.evaluation.gaps.nucleus import Eligible
+from syntagm.evaluation.gaps.task import Gaps
+from syntagm.evaluation.measure import Measure
+from syntagm.evaluation.measured import Measures
+from syntagm.evaluation.measures import parse
+from syntagm.evaluation.predictions.task import Predictions
+from syntagm.evaluation.task import Task
 from syntagm.models.contract import LanguageModel
 from syntagm.models.in_memory import OwnModel, as_language_model
-from syntagm.progress import Progress
 from syntagm.runs.carrying_out import carry_out
 from syntagm.runs.engine import Cache
 from syntagm.runs.evaluation import Evaluation, Job
 from syntagm.runs.store import Run
-from syntagm.suite import Draw
-from syntagm.tasks.align import Rule
-from syntagm.tasks.gaps.nucleus import Eligible
-from syntagm.tasks.gaps.task import Gaps
-from syntagm.tasks.measure import Measure
-from syntagm.tasks.measured import Measures
-from syntagm.tasks.measures import parse
-from syntagm.tasks.predictions.task import Predictions
-from syntagm.tasks.task import Task
-from syntagm.word_list import WordList, read
+from syntagm.suites.materials import excluded
+from syntagm.suites.materials.excluded import Excluded
+from syntagm.suites.materials.suite_files import Suites, suites_of
+from syntagm.suites.suite import Draw
+from syntagm.suites.word_list import WordList, read
 
 
 @public
@@ -55,7 +55,7 @@ def evaluate(
         stop_at: the half-width of the 95% interval of each suite's accuracy for which a pilot chooses the number of items,
             instead of a limit; see `stats.precision`. The run records it.
         seed: the seed of the random draw.
-        align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
+        align: the rule that assigns tokens to regions; see `syntagm.evaluation.align`.
         convention: the number of a sentence that is compared, where predictions compare two whole sentences: the sum of
             bits, the name of another convention, or `published` for that of each dataset's authors.
         exclude: items that are left out, as pairs of suite and item; or a CSV file with these columns.
@@ -68,7 +68,7 @@ def evaluate(
         InputError: a suite is malformed; see `syntagm.check`.
         Interrupted: `progress` requested a stop.
 
-    >>> from syntagm.materials.suite_files import read_suites
+    >>> from syntagm.suites.materials.suite_files import read_suites
     >>> from syntagm.models.names import load
     >>> run = evaluate(load("toy"), read_suites("hu2020/mvrr"), limit=5)
     >>> run.results("mvrr").height, run.suites[0].tags["sample"]
@@ -109,7 +109,7 @@ def run_suites(
         stop_at: the half-width of the 95% interval of each suite's accuracy for which a pilot chooses the number of items,
             instead of a limit; see `stats.precision`. The run records it.
         seed: the seed of the random draw.
-        align: the rule that assigns tokens to regions; see `syntagm.tasks.align`.
+        align: the rule that assigns tokens to regions; see `syntagm.evaluation.align`.
         convention: the number of a sentence that is compared, where predictions compare two whole sentences: the sum of
             bits, the name of another convention, or `published` for that of each dataset's authors.
         exclude: items that are left out, as pairs of suite and item; or a CSV file with these columns.

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
+from syntagm.core.permissions import NONE, Permissions
+from syntagm.evaluation.predictions.task import Predictions
+from syntagm.evaluation.task import Task
 from syntagm.models.contract import LanguageModel
-from syntagm.permissions import NONE, Permissions
 from syntagm.runs.engine import Cache
-from syntagm.suite import ALL_ITEMS, Draw, Suite
-from syntagm.tasks.predictions.task import Predictions
-from syntagm.tasks.task import Task
+from syntagm.suites.suite import ALL_ITEMS, Draw, Suite
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import InputError, RunError
-from syntagm.io import record as records
-from syntagm.io import regular, shape
-from syntagm.io.shape import Shape
-from syntagm.result import Kind
+from syntagm.core.errors import InputError, RunError
+from syntagm.core.io import record as records
+from syntagm.core.io import regular, shape
+from syntagm.core.io.shape import Shape
+from syntagm.evaluation.result import Kind
+from syntagm.evaluation.task import SUITE_SHAPE, Options
 from syntagm.runs.tasks import TASKS
-from syntagm.tasks.task import SUITE_SHAPE, Options
 
 LEDGER = "ledger.jsonl"
 _RECORD_SHAPE: Shape = {

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from syntagm.conventions.convention import DEFAULT, PUBLISHED, recorded
-from syntagm.io.number import counted
+from syntagm.core.io.number import counted
+from syntagm.evaluation.conventions.convention import DEFAULT, PUBLISHED, recorded
+from syntagm.evaluation.people import People
 from syntagm.models import families
 from syntagm.runs.rejudged import convention_of_suite, whole
 from syntagm.runs.several import listed, named
 from syntagm.runs.signature import Signature
 from syntagm.runs.store import Run
-from syntagm.tasks.people import People
 
 # The value of a tie -> what ties count as.
 TIES = {0.0: "failures", 0.5: "half a hit", 1.0: "hits"}

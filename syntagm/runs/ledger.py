@@ -15,11 +15,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from syntagm import extras
-from syntagm.errors import Interrupted, RunError, SyntagmError, UsageError
-from syntagm.io import atomic, hashing, lock, record
+from syntagm.core import extras
+from syntagm.core.errors import Interrupted, RunError, SyntagmError, UsageError
+from syntagm.core.io import atomic, hashing, lock, record
+from syntagm.core.progress import Progress
+from syntagm.evaluation.task import Judged, Options, Plan, Task, Unit
 from syntagm.models.contract import LanguageModel
-from syntagm.progress import Progress
 from syntagm.runs.consistency import refuse_contradictions
 from syntagm.runs.encoding import encoded, encoded_results
 from syntagm.runs.files import (
@@ -35,7 +36,6 @@ from syntagm.runs.files import (
     read_shard,
 )
 from syntagm.runs.store import Run, open_run
-from syntagm.tasks.task import Judged, Options, Plan, Task, Unit
 
 _RESULTS = ("results.csv", "results.parquet")
 # The largest file of results that is hashed: a thousand times those of 67,000 pairs.

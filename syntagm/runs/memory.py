@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.progress import Progress
+from syntagm.core.progress import Progress
+from syntagm.evaluation.task import Judged, Options, Unit
 from syntagm.runs.ledger import Opening
 from syntagm.runs.store import Run
-from syntagm.tasks.task import Judged, Options, Unit
 
 
 class MemoryLedger:

@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeAlias
 
-from syntagm import errors
-from syntagm.errors import RunError, SyntagmError
+from syntagm.core import errors
+from syntagm.core.errors import RunError, SyntagmError
 
 OPEN, RESULTS = "open", "results"
 

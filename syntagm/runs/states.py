@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from syntagm.errors import RunError, SyntagmError
+from syntagm.core.errors import RunError, SyntagmError
+from syntagm.evaluation.task import Unit
 from syntagm.runs.pieces import OPEN, RESULTS, Arrival, Piece, longest_first
-from syntagm.tasks.task import Unit
 
 # A piece that has lost so many workers in a row is given up.
 TRIES = 3

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from syntagm.tasks.gaps.task import Gaps
-from syntagm.tasks.measured import Measures
-from syntagm.tasks.people import People
-from syntagm.tasks.predictions.task import Predictions
-from syntagm.tasks.sums import Sums
-from syntagm.tasks.task import Task
+from syntagm.evaluation.gaps.task import Gaps
+from syntagm.evaluation.measured import Measures
+from syntagm.evaluation.people import People
+from syntagm.evaluation.predictions.task import Predictions
+from syntagm.evaluation.sums import Sums
+from syntagm.evaluation.task import Task
 
 TASKS: dict[str, type[Task[Any]]] = {task.name: task for task in (Predictions, Gaps, Measures, People, Sums)}

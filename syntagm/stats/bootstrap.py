@@ -18,9 +18,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntagm.arguments import public
-from syntagm.errors import UsageError
-from syntagm.progress import Progress
+from syntagm.core.arguments import public
+from syntagm.core.errors import UsageError
+from syntagm.core.progress import Progress
 
 # Percentiles and p-values of fewer samples than the last are meaningless.
 DRAWS, SEED, LEAST = 2_000, 1, 100

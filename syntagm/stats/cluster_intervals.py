@@ -12,7 +12,7 @@ from math import nan
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntagm.result import Kind
+from syntagm.evaluation.result import Kind
 from syntagm.stats import bootstrap
 from syntagm.stats.interval import Interval, Numbers, Spread, score, student
 from syntagm.stats.interval import of_items as interval_of_items

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from syntagm import result
+from syntagm.evaluation import result
 from syntagm.stats import bootstrap
 
 # The beginning of `Interval.method` of one suite, and what notes call it.

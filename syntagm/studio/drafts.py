@@ -10,16 +10,16 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from syntagm.check import Finding, check, splits
-from syntagm.errors import InputError, UsageError
-from syntagm.formats import spreadsheet
-from syntagm.formula import Formula, parse
-from syntagm.io.number import counted
-from syntagm.materials import baselines
-from syntagm.materials.checking import read_file, unreadable
+from syntagm.core.errors import InputError, UsageError
+from syntagm.core.io.number import counted
+from syntagm.evaluation import baselines
+from syntagm.evaluation.chance import chance
 from syntagm.report.predictions.example import formula_in_words
-from syntagm.stats.chance import chance
-from syntagm.suite import Item, Prediction, Suite
+from syntagm.suites.check import Finding, check, splits
+from syntagm.suites.formats import spreadsheet
+from syntagm.suites.formula import Formula, parse
+from syntagm.suites.suite import Item, Prediction, Suite
+from syntagm.views.checking import read_file, unreadable
 
 TABLE, TEMPLATE = ".tsv", ".toml"
 # The empty suite, with which writing begins: a row an item, with the regions of two conditions.

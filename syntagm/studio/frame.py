@@ -10,9 +10,9 @@ from typing import Any
 from markupsafe import Markup, escape
 from starlette.responses import Response
 
-from syntagm.io import utf8
+from syntagm.core.io import utf8
 from syntagm.report import shell
-from syntagm.serve.routes import page
+from syntagm.report.serve.routes import page
 
 PAGES = Path(__file__).resolve().parent / "pages"
 STYLE, SCRIPT = (utf8.read(PAGES / name) for name in ("studio.css", "studio.js"))

@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from syntagm.errors import RunError, SyntagmError, UsageError, did_you_mean
-from syntagm.io import atomic, record, regular
-from syntagm.io import json as strict_json
-from syntagm.permissions import NONE, Permissions
+from syntagm.core.errors import RunError, SyntagmError, UsageError, did_you_mean
+from syntagm.core.io import atomic, record, regular
+from syntagm.core.io import json as strict_json
+from syntagm.core.permissions import NONE, Permissions
 from syntagm.runs.files import is_done
 from syntagm.studio.store import digest_of
 

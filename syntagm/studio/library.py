@@ -6,14 +6,14 @@ one whose results are on the page, even if a file of its name was changed since.
 
 from collections.abc import Mapping, Sequence
 
-from syntagm.errors import SyntagmError
+from syntagm.core.errors import SyntagmError
+from syntagm.report.serve.routes import Missing
 from syntagm.report.site.suite_file import suite_of
 from syntagm.runs.store import Run, open_run, reopened
-from syntagm.serve.routes import Missing
 from syntagm.studio import drafts
 from syntagm.studio.jobs import Jobs
 from syntagm.studio.store import Store
-from syntagm.suite import Suite
+from syntagm.suites.suite import Suite
 
 RESULTS, OF_JOB = "results:", "job:"
 

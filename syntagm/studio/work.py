@@ -14,19 +14,19 @@ import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from syntagm.errors import Interrupted, SyntagmError
-from syntagm.io import atomic
-from syntagm.materials.suite_files import SuiteFiles
-from syntagm.permissions import Permissions, of_flags
-from syntagm.progress import Progress
+from syntagm.core.errors import Interrupted, SyntagmError
+from syntagm.core.io import atomic
+from syntagm.core.permissions import Permissions, of_flags
+from syntagm.core.progress import Progress
+from syntagm.evaluation.predictions.task import Predictions
 from syntagm.runs import evaluation
 from syntagm.runs.cache import default_path
 from syntagm.runs.carrying_out import carry_out
 from syntagm.runs.evaluation import Evaluation
 from syntagm.studio import jobs
 from syntagm.studio.jobs import Job, Jobs
-from syntagm.suite import Draw
-from syntagm.tasks.predictions.task import Predictions
+from syntagm.suites.materials.suite_files import SuiteFiles
+from syntagm.suites.suite import Draw
 
 # The least seconds between two reports.
 _EVERY = 0.5

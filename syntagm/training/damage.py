@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from syntagm.errors import ModelError, RunError, SyntagmError
-from syntagm.io import seal
+from syntagm.core.errors import ModelError, RunError, SyntagmError
+from syntagm.core.io import seal
 from syntagm.training import record
 
 

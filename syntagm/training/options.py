@@ -1,4 +1,4 @@
-"""Declarations of training options as fields of dataclasses: settings (`syntagm.settings`) that are flags of `train`.
+"""Declarations of training options as fields of dataclasses: settings (`syntagm.core.settings`) that are flags of `train`.
 
     @dataclass(frozen=True, slots=True)
     class Size:
@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, TypeVar, get_type_hints
 
-from syntagm.errors import UsageError
-from syntagm.settings import Choice, Setting, of_annotation
+from syntagm.core.errors import UsageError
+from syntagm.core.settings import Choice, Setting, of_annotation
 
 # The titles under which `--help` lists options.
 TRAINING, MODEL = "training", "model and text"

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import RunError, UsageError
-from syntagm.io import atomic, json, record, seal
+from syntagm.core.errors import RunError, UsageError
+from syntagm.core.io import atomic, json, record, seal
 
 FILE = "training.json"
 STATE = "state"

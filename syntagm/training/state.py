@@ -17,8 +17,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from syntagm.errors import RunError
-from syntagm.io import atomic, regular
+from syntagm.core.errors import RunError
+from syntagm.core.io import atomic, regular
 from syntagm.training.record import STATE_FILE
 
 

@@ -9,8 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import ModelError
-from syntagm.io import json
+from syntagm.core.errors import ModelError
+from syntagm.core.io import json
 from syntagm.models.words.vocabulary import Vocabulary, read
 from syntagm.training.corpora import corpus
 

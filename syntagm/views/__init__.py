@@ -11,16 +11,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from syntagm import registry, renames
-from syntagm.arguments import OptionValue, public, spelled
-from syntagm.display import shown
-from syntagm.errors import UsageError, did_you_mean
+from syntagm.core import registry, renames
+from syntagm.core.arguments import OptionValue, public, spelled
+from syntagm.core.display import shown
+from syntagm.core.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from syntagm.drawing.chart import Figure
-    from syntagm.drawing.table import Table
     from syntagm.runs.store import Runs
     from syntagm.stats.bootstrap import Resampling
+    from syntagm.views.drawing.chart import Figure
+    from syntagm.views.drawing.table import Table
 
 Kind = Literal["table", "figure"]
 MAKERS: dict[Kind, Literal["make_table", "draw_figure"]] = {"table": "make_table", "figure": "draw_figure"}

@@ -5,12 +5,10 @@ from typing import Annotated
 
 import numpy as np
 
-from syntagm.conventions.convention import DEFAULT, Convention, value
-from syntagm.conventions.normalisation import margin
-from syntagm.conventions.scored import scored
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.conventions.convention import DEFAULT, Convention, value
+from syntagm.evaluation.conventions.normalisation import margin
+from syntagm.evaluation.conventions.scored import scored
 from syntagm.runs.rejudged import pairs, whole
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
@@ -18,6 +16,8 @@ from syntagm.stats import interval
 from syntagm.stats.auc import Auc, auc
 from syntagm.views.conventions.numbers import Source, choose
 from syntagm.views.conventions.table import HowCase, HowTokens, Suite, Unigrams
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 
 COLUMNS = (
     *("model", "suite", "n", "accuracy", "low", "high", "auc", "auc low", "auc high"),

@@ -13,17 +13,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
-from syntagm.errors import UsageError
-from syntagm.formula import parse
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.people import TABLE, People, item_values
+from syntagm.evaluation.task import SuiteRecord
 from syntagm.runs.several import listed, named, same_items, titles
 from syntagm.runs.store import Run
 from syntagm.stats import agreement
 from syntagm.stats.agreement import Reliability
 from syntagm.stats.association import association
-from syntagm.tasks.people import TABLE, People, item_values
-from syntagm.tasks.task import SuiteRecord
+from syntagm.suites.formula import parse
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 from syntagm.views.people import numbers
 
 COLUMNS = (

@@ -5,12 +5,12 @@ from math import nan
 
 import polars as pl
 
-from syntagm.drawing import axes, dots, panels
-from syntagm.drawing.chart import Figure, finish
-from syntagm.drawing.text import lines, remarks_on
-from syntagm.result import Kind
+from syntagm.evaluation.result import Kind
 from syntagm.runs.several import unequal
 from syntagm.runs.store import Run
+from syntagm.views.drawing import axes, dots, panels
+from syntagm.views.drawing.chart import Figure, finish
+from syntagm.views.drawing.text import lines, remarks_on
 from syntagm.views.options import Tag
 from syntagm.views.scores.numbers import of_models
 from syntagm.views.scores.shared import shared_kind

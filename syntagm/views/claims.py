@@ -5,15 +5,15 @@ from itertools import combinations
 
 import polars as pl
 
-from syntagm.conventions.convention import kind_of
-from syntagm.drawing.table import Cell, Table
-from syntagm.errors import UsageError
-from syntagm.result import Kind
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.conventions.convention import kind_of
+from syntagm.evaluation.result import Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import paired, score
 from syntagm.views.conventions.numbers import TOLERANCE, Source, all_results, choose, other_aggregates, wide
 from syntagm.views.conventions.table import HowCase, HowTokens, Names, Suite, Unigrams, describe
+from syntagm.views.drawing.table import Cell, Table
 
 COLUMNS = ("claim", "survives", "conventions", "holds", "reversed", "not where")
 MEANING = (

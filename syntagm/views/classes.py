@@ -19,17 +19,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.drawing import axes, dots, panels
-from syntagm.drawing.chart import Figure, finish
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import lines, or_none, remarks, remarks_on, signed
-from syntagm.errors import UsageError
-from syntagm.result import Kind
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.result import Kind
 from syntagm.runs.several import listed, named, unequal
 from syntagm.runs.store import Run
 from syntagm.stats import in_words, interval, model_classes, suite_intervals
 from syntagm.stats.adjust import holm
 from syntagm.stats.interval import Interval
+from syntagm.views.drawing import axes, dots, panels
+from syntagm.views.drawing.chart import Figure, finish
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import lines, or_none, remarks, remarks_on, signed
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import chance_of, of_models
 from syntagm.views.scores.shared import shared_kind, shared_suites, values_of

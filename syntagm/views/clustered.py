@@ -9,14 +9,14 @@ from typing import Annotated
 
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
-from syntagm.result import Kind
+from syntagm.evaluation.result import Kind
 from syntagm.runs.judging import ties_of
 from syntagm.runs.store import Run
 from syntagm.stats.bootstrap import FEW
 from syntagm.stats.clustered import Clustered, clustered
 from syntagm.views import quantity
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 from syntagm.views.options import Measure
 
 COLUMNS = (

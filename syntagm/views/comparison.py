@@ -12,16 +12,10 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.arguments import public
-from syntagm.conventions.convention import DEFAULT
-from syntagm.drawing import axes, dots, panels
-from syntagm.drawing.chart import GREY, Figure, Spec, finish
-from syntagm.drawing.points import Row, estimated
-from syntagm.drawing.series import COLOURS
-from syntagm.drawing.table import Cell, Listing, Table
-from syntagm.drawing.text import IN_FIGURE, lines, or_none, remarks
-from syntagm.errors import RunError, UsageError
-from syntagm.result import Estimate, Kind
+from syntagm.core.arguments import public
+from syntagm.core.errors import RunError, UsageError
+from syntagm.evaluation.conventions.convention import DEFAULT
+from syntagm.evaluation.result import Estimate, Kind
 from syntagm.runs.judging import different, treatment
 from syntagm.runs.rejudged import unit as unit_of
 from syntagm.runs.several import different_content, listed, named
@@ -32,6 +26,12 @@ from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison
 from syntagm.stats.score import verdicts
 from syntagm.views import coverage
+from syntagm.views.drawing import axes, dots, panels
+from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
+from syntagm.views.drawing.points import Row, estimated
+from syntagm.views.drawing.series import COLOURS
+from syntagm.views.drawing.table import Cell, Listing, Table
+from syntagm.views.drawing.text import IN_FIGURE, lines, or_none, remarks
 from syntagm.views.gaps import comparability
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import predictions, refuse_conjunction

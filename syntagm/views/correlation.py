@@ -5,20 +5,20 @@ from math import isnan, nan
 
 import polars as pl
 
-from syntagm.display import shown
-from syntagm.drawing import axes
-from syntagm.drawing.chart import INK, Figure, Spec, finish
-from syntagm.drawing.layers import layer
-from syntagm.drawing.panels import heading
-from syntagm.drawing.text import or_none, short_names
-from syntagm.errors import UsageError
-from syntagm.io.number import counted
-from syntagm.result import signless
+from syntagm.core.display import shown
+from syntagm.core.errors import UsageError
+from syntagm.core.io.number import counted
+from syntagm.evaluation.result import signless
 from syntagm.runs.several import comparable_pairs, named
 from syntagm.runs.store import Run
 from syntagm.stats import correlation
 from syntagm.stats.association import METHODS
 from syntagm.stats.bootstrap import FEW
+from syntagm.views.drawing import axes
+from syntagm.views.drawing.chart import INK, Figure, Spec, finish
+from syntagm.views.drawing.layers import layer
+from syntagm.views.drawing.panels import heading
+from syntagm.views.drawing.text import or_none, short_names
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import accuracies
 

@@ -11,16 +11,16 @@ from weakref import WeakKeyDictionary
 
 import polars as pl
 
-from syntagm.conventions.scored import differing
-from syntagm.drawing.table import Table
-from syntagm.drawing.text import short_names
-from syntagm.errors import FormulaError, UsageError
-from syntagm.formula import parse
-from syntagm.io.number import counted
-from syntagm.languages.scripts import main_script
+from syntagm.core.errors import FormulaError, UsageError
+from syntagm.core.io.number import counted
+from syntagm.evaluation.conventions.scored import differing
+from syntagm.evaluation.task import SuiteRecord
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
-from syntagm.tasks.task import SuiteRecord
+from syntagm.suites.formula import parse
+from syntagm.suites.languages.scripts import main_script
+from syntagm.views.drawing.table import Table
+from syntagm.views.drawing.text import short_names
 
 COLUMNS = (
     *("model", "suite", "language", "script", "tokens", "unknown", "parts", "characters per token"),

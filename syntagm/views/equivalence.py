@@ -7,16 +7,16 @@ than a bound that you state beforehand (Schuirmann 1987; for paired proportions 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
+from syntagm.core.settings import Reader
 from syntagm.runs.store import Run
-from syntagm.settings import Reader
 from syntagm.stats import in_words, paired
 from syntagm.stats.adjust import holm
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison
 from syntagm.views.comparison import PairOfRuns, letters, limits, pairs_of_runs
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 from syntagm.views.options import Measure
 
 COLUMNS = ("A", "B", "suite", "n", "B - A", "low", "high", "p different", "p equivalent", "verdict")

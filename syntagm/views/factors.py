@@ -9,17 +9,17 @@ from typing import Annotated, Literal
 
 import polars as pl
 
-from syntagm.drawing import axes, curves
-from syntagm.drawing.chart import Figure
-from syntagm.drawing.table import Table
-from syntagm.errors import UsageError
-from syntagm.result import Kind
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.result import Kind
 from syntagm.runs.judging import ties_of
 from syntagm.runs.rejudged import units
 from syntagm.runs.store import Run
 from syntagm.stats import in_words
 from syntagm.stats.bootstrap import FEW
 from syntagm.views.clustered import OneSuite
+from syntagm.views.drawing import axes, curves
+from syntagm.views.drawing.chart import Figure
+from syntagm.views.drawing.table import Table
 from syntagm.views.options import Measure
 from syntagm.views.quantity import numeric, spoken_by, tabulated, tagged
 from syntagm.views.scores.shared import shared_kind

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
-from syntagm.display import shown
-from syntagm.drawing import axes, layers, panels
-from syntagm.drawing.chart import INK, Figure, Spec, finish
-from syntagm.drawing.layers import layer
-from syntagm.drawing.points import Row, estimated, point
-from syntagm.drawing.series import Series
-from syntagm.drawing.text import lines
-from syntagm.errors import UsageError
+from syntagm.core.display import shown
+from syntagm.core.errors import UsageError
 from syntagm.runs.store import Run
+from syntagm.views.drawing import axes, layers, panels
+from syntagm.views.drawing.chart import INK, Figure, Spec, finish
+from syntagm.views.drawing.layers import layer
+from syntagm.views.drawing.points import Row, estimated, point
+from syntagm.views.drawing.series import Series
+from syntagm.views.drawing.text import lines
 from syntagm.views.gaps import kept, lemma_groups
 from syntagm.views.gaps.filled import filled
 

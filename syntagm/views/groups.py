@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from syntagm.drawing.table import Cell, Table, cells
-from syntagm.drawing.text import or_none, remarks
-from syntagm.errors import UsageError
-from syntagm.result import Estimate
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.result import Estimate
 from syntagm.runs.several import named, not_asked, tags
 from syntagm.runs.store import Run
 from syntagm.stats import in_words
 from syntagm.views import shared_words
+from syntagm.views.drawing.table import Cell, Table, cells
+from syntagm.views.drawing.text import or_none, remarks
 from syntagm.views.options import Measure, Named
 from syntagm.views.scores.numbers import TAGS, chance_of, grouping_tags, scores
 from syntagm.views.scores.table import Wide, count_ties, spread

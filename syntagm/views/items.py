@@ -5,15 +5,15 @@ from math import inf
 
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
-from syntagm.errors import UsageError
-from syntagm.result import Kind
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.result import Kind
 from syntagm.runs.judging import ties_of
 from syntagm.runs.rejudged import unit as unit_of
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
 from syntagm.stats import matching
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 from syntagm.views.options import Measure, Suite
 from syntagm.views.scores.numbers import verdicts
 from syntagm.views.scores.shared import shared_kind

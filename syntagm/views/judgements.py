@@ -6,18 +6,18 @@ from typing import Annotated
 
 import numpy as np
 
-from syntagm.conventions.convention import DEFAULT, Convention
-from syntagm.conventions.scored import scored
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
-from syntagm.errors import UsageError
-from syntagm.io.number import counted
-from syntagm.result import Kind
+from syntagm.core.errors import UsageError
+from syntagm.core.io.number import counted
+from syntagm.evaluation.conventions.convention import DEFAULT, Convention
+from syntagm.evaluation.conventions.scored import scored
+from syntagm.evaluation.result import Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import acceptability, interval
 from syntagm.views.conventions.numbers import Source, choose
 from syntagm.views.conventions.table import HowCase, HowTokens, Suite, Unigrams
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 
 COLUMNS = (
     *("model", "suite", "n", "acceptable", "accuracy", "low", "high", "mcc", "auc", "auc low", "auc high"),

@@ -17,20 +17,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from syntagm.display import shown
-from syntagm.drawing import axes, curves, layers, panels
-from syntagm.drawing.chart import Figure, Spec, finish
-from syntagm.drawing.layers import layer
-from syntagm.drawing.points import Row, estimated, point
-from syntagm.drawing.series import Series
-from syntagm.drawing.text import lines, readable, remarks_on
-from syntagm.errors import UsageError
-from syntagm.io.number import LARGEST, counted, whole
-from syntagm.result import Estimate, Kind
+from syntagm.core.display import shown
+from syntagm.core.errors import UsageError
+from syntagm.core.io.number import LARGEST, counted, whole
+from syntagm.evaluation.result import Estimate, Kind
 from syntagm.runs.several import listed, named
 from syntagm.runs.store import Run
 from syntagm.runs.training_study import trained_on
 from syntagm.stats import bootstrap, interval, score, suite_intervals
+from syntagm.views.drawing import axes, curves, layers, panels
+from syntagm.views.drawing.chart import Figure, Spec, finish
+from syntagm.views.drawing.layers import layer
+from syntagm.views.drawing.points import Row, estimated, point
+from syntagm.views.drawing.series import Series
+from syntagm.views.drawing.text import lines, readable, remarks_on
 from syntagm.views.options import Measure, Tag
 from syntagm.views.scores.numbers import called, scores
 from syntagm.views.scores.shared import shared_kind, shared_suites, values_of

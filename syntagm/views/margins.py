@@ -7,17 +7,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.display import shown
-from syntagm.drawing import axes, layers
-from syntagm.drawing.chart import GREY, Figure, Spec, finish
-from syntagm.drawing.layers import layer
-from syntagm.drawing.panels import by_model
-from syntagm.errors import UsageError
-from syntagm.io.number import counted
-from syntagm.result import Kind
+from syntagm.core.display import shown
+from syntagm.core.errors import UsageError
+from syntagm.core.io.number import counted
+from syntagm.evaluation.result import Kind
 from syntagm.runs.rejudged import unit as unit_of
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
+from syntagm.views.drawing import axes, layers
+from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
+from syntagm.views.drawing.layers import layer
+from syntagm.views.drawing.panels import by_model
 from syntagm.views.options import Named, Suite, measures
 from syntagm.views.scores.numbers import predictions
 from syntagm.views.scores.shared import shared_kind

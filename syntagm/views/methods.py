@@ -10,17 +10,17 @@ from typing import Annotated, TypeVar
 import numpy as np
 import polars as pl
 
-from syntagm.drawing import contrasts
-from syntagm.drawing.chart import Figure
-from syntagm.drawing.table import Cell, Table, cells
-from syntagm.drawing.text import readable, remarks
-from syntagm.errors import UsageError
-from syntagm.result import Group, Kind
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.result import Group, Kind
 from syntagm.runs.judging import ties_of
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import in_words, suite_means
 from syntagm.stats.paired import Comparison
+from syntagm.views.drawing import contrasts
+from syntagm.views.drawing.chart import Figure
+from syntagm.views.drawing.table import Cell, Table, cells
+from syntagm.views.drawing.text import readable, remarks
 
 COLUMNS = (
     *("by", "group", "compared", "model", "accuracy of", "suites", "score", "low", "high", "sd", "n"),

@@ -9,15 +9,15 @@ from math import nan
 
 import polars as pl
 
-from syntagm.drawing import axes, dots, panels
-from syntagm.drawing.chart import Figure, finish
-from syntagm.drawing.text import lines, remarks_on, signed
-from syntagm.errors import RunError
-from syntagm.result import Estimate
+from syntagm.core.errors import RunError
+from syntagm.evaluation.result import Estimate
 from syntagm.runs.several import named, unequal
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.views.classes import INSTANCE
+from syntagm.views.drawing import axes, dots, panels
+from syntagm.views.drawing.chart import Figure, finish
+from syntagm.views.drawing.text import lines, remarks_on, signed
 from syntagm.views.scores.numbers import predictions
 
 PLAIN, MODIFIED = "no modifier", "with modifier"

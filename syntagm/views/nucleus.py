@@ -6,17 +6,17 @@ from typing import Annotated, Literal
 
 import polars as pl
 
-from syntagm.display import shown
-from syntagm.drawing import axes, layers, panels
-from syntagm.drawing.chart import Figure, Spec, finish
-from syntagm.drawing.layers import layer
-from syntagm.drawing.points import Row, estimated, point
-from syntagm.drawing.series import Series
-from syntagm.drawing.text import readable
-from syntagm.errors import UsageError
-from syntagm.result import Estimate, MeasureName
+from syntagm.core.display import shown
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.gaps import nucleus
+from syntagm.evaluation.result import Estimate, MeasureName
 from syntagm.runs.store import Run
-from syntagm.tasks.gaps import nucleus
+from syntagm.views.drawing import axes, layers, panels
+from syntagm.views.drawing.chart import Figure, Spec, finish
+from syntagm.views.drawing.layers import layer
+from syntagm.views.drawing.points import Row, estimated, point
+from syntagm.views.drawing.series import Series
+from syntagm.views.drawing.text import readable
 from syntagm.views.gaps import kept
 from syntagm.views.gaps.estimates import estimates, pooled
 from syntagm.views.gaps.filled import filled

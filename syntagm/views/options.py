@@ -1,6 +1,6 @@
 """Options of views, which are the parameters of the function that makes the table or figure, after the runs.
 
-They are settings (`syntagm.settings`), of which one kind is for views:
+They are settings (`syntagm.core.settings`), of which one kind is for views:
 
     tag: Annotated[str, Named("a tag of the suites", tags)]                           a name that occurs in the runs
 """
@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from syntagm import settings
-from syntagm.drawing.chart import Figure, captioned
-from syntagm.drawing.table import Table
-from syntagm.drawing.text import only
-from syntagm.errors import UsageError
+from syntagm.core import settings
+from syntagm.core.errors import UsageError
+from syntagm.core.settings import Setting, Values
 from syntagm.runs.judging import describe, different, treatment
 from syntagm.runs.several import tags
 from syntagm.runs.store import Run, judged
-from syntagm.settings import Setting, Values
 from syntagm.views import coverage
+from syntagm.views.drawing.chart import Figure, captioned
+from syntagm.views.drawing.table import Table
+from syntagm.views.drawing.text import only
 
 
 @dataclass(frozen=True)

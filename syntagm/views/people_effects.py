@@ -8,12 +8,12 @@ from typing import Annotated
 
 import polars as pl
 
-from syntagm.drawing import axes, dots
-from syntagm.drawing.chart import Figure, Spec, finish
-from syntagm.drawing.panels import pile
-from syntagm.drawing.table import Table
-from syntagm.drawing.text import or_none
 from syntagm.runs.store import Run
+from syntagm.views.drawing import axes, dots
+from syntagm.views.drawing.chart import Figure, Spec, finish
+from syntagm.views.drawing.panels import pile
+from syntagm.views.drawing.table import Table
+from syntagm.views.drawing.text import or_none
 from syntagm.views.effects.numbers import contrast
 from syntagm.views.people import numbers
 from syntagm.views.people.numbers import Effect

@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.display import shown
-from syntagm.drawing import axes, layers
-from syntagm.drawing.chart import GREY, INK, Figure, Spec, finish
-from syntagm.drawing.layers import layer
-from syntagm.drawing.points import point
-from syntagm.drawing.series import Series
+from syntagm.core.display import shown
+from syntagm.views.drawing import axes, layers
+from syntagm.views.drawing.chart import GREY, INK, Figure, Spec, finish
+from syntagm.views.drawing.layers import layer
+from syntagm.views.drawing.points import point
+from syntagm.views.drawing.series import Series
 
 POINT = {
     "model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64, "score": pl.Float64,

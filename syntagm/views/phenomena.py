@@ -12,15 +12,15 @@ from typing import Annotated
 
 import polars as pl
 
-from syntagm.drawing import axes, dots
-from syntagm.drawing.chart import GREY, INK, Figure, finish
-from syntagm.drawing.text import lines, only, readable, remarks_on
-from syntagm.errors import InputError, UsageError
-from syntagm.io import csv, utf8
-from syntagm.io.number import counted
-from syntagm.result import Estimate, Group, Kind
+from syntagm.core.errors import InputError, UsageError
+from syntagm.core.io import csv, utf8
+from syntagm.core.io.number import counted
+from syntagm.core.settings import Reader
+from syntagm.evaluation.result import Estimate, Group, Kind
 from syntagm.runs.store import Run
-from syntagm.settings import Reader
+from syntagm.views.drawing import axes, dots
+from syntagm.views.drawing.chart import GREY, INK, Figure, finish
+from syntagm.views.drawing.text import lines, only, readable, remarks_on
 from syntagm.views.options import Measure, Tag
 from syntagm.views.scores.numbers import chance_of, of_models
 from syntagm.views.scores.shared import shared_kind

@@ -19,23 +19,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.display import shown
-from syntagm.drawing import axes, layers
-from syntagm.drawing.chart import GREY, Figure, Spec, finish
-from syntagm.drawing.layers import layer
-from syntagm.drawing.panels import beside, heading, pile
-from syntagm.drawing.series import Series
-from syntagm.drawing.text import IN_FIGURE, distinct, lines, remarks
-from syntagm.errors import UsageError
-from syntagm.formula import Reference
-from syntagm.io.number import span
-from syntagm.languages.scripts import direction_of
-from syntagm.result import unseen
+from syntagm.core.display import shown
+from syntagm.core.errors import UsageError
+from syntagm.core.io.number import span
+from syntagm.evaluation.regions import regions
+from syntagm.evaluation.result import unseen
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
 from syntagm.stats import interval, within
-from syntagm.suite import language_of
-from syntagm.tasks.regions import regions
+from syntagm.suites.formula import Reference
+from syntagm.suites.languages.scripts import direction_of
+from syntagm.suites.suite import language_of
+from syntagm.views.drawing import axes, layers
+from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
+from syntagm.views.drawing.layers import layer
+from syntagm.views.drawing.panels import beside, heading, pile
+from syntagm.views.drawing.series import Series
+from syntagm.views.drawing.text import IN_FIGURE, distinct, lines, remarks
 from syntagm.views.effects import chart as effects_chart
 from syntagm.views.effects.numbers import Effect, effects, first_of_several, references
 from syntagm.views.effects.numbers import limits as limits_of_effects

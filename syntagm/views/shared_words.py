@@ -12,12 +12,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.result import Kind
+from syntagm.evaluation.result import Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.clustered import Alike, alike, evident
-from syntagm.suite import few_words, shared_words
+from syntagm.suites.suite import few_words, shared_words
 from syntagm.views.gaps.kept import over_gaps
 
 # So many suites are named in a remark.

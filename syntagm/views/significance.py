@@ -3,13 +3,13 @@
 import math
 from collections.abc import Sequence
 
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
 from syntagm.runs.store import Run
 from syntagm.stats import paired, power
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.paired import Comparison, Verdicts
 from syntagm.views.comparison import PairOfRuns, limits, pairs_of_runs, warnings_of
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 from syntagm.views.options import Measure
 
 COLUMNS = (

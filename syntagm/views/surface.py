@@ -9,16 +9,16 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from syntagm.drawing import axes, curves
-from syntagm.drawing.chart import Figure
-from syntagm.drawing.curves import Panel
-from syntagm.drawing.points import Row
-from syntagm.errors import InputError, UsageError
-from syntagm.result import Kind
+from syntagm.core.errors import InputError, UsageError
+from syntagm.evaluation.result import Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import binned, logit, matching
 from syntagm.stats.bootstrap import FEW
+from syntagm.views.drawing import axes, curves
+from syntagm.views.drawing.chart import Figure
+from syntagm.views.drawing.curves import Panel
+from syntagm.views.drawing.points import Row
 from syntagm.views.options import Named, measures
 from syntagm.views.scores.shared import shared_kind
 

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import polars as pl
 
-from syntagm.drawing.table import Table
-from syntagm.errors import UsageError
-from syntagm.io.number import whole
+from syntagm.core.errors import UsageError
+from syntagm.core.io.number import whole
+from syntagm.core.settings import Reader
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
-from syntagm.settings import Reader
+from syntagm.views.drawing.table import Table
 from syntagm.views.gaps import kept
 from syntagm.views.gaps.filled import filled
 from syntagm.views.options import Suite

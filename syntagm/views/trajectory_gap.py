@@ -4,14 +4,14 @@ import math
 from collections.abc import Sequence
 from itertools import combinations
 
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
-from syntagm.errors import UsageError
-from syntagm.result import Estimate, Group
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.result import Estimate, Group
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap, trajectory
 from syntagm.stats.paired import Comparison
 from syntagm.stats.trajectory import Between
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 from syntagm.views.options import Measure
 from syntagm.views.trajectory.numbers import By, Curve, Scale, about, curves_of, intervals, whole, whole_draws
 from syntagm.views.trajectory.places import Names, X

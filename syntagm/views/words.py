@@ -8,17 +8,17 @@ from typing import Annotated, Any
 import numpy as np
 import polars as pl
 
-from syntagm.display import shown
-from syntagm.drawing import axes, layers
-from syntagm.drawing.chart import Figure, Spec, finish
-from syntagm.drawing.layers import layer
-from syntagm.drawing.panels import by_model
-from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct
-from syntagm.errors import UsageError
+from syntagm.core.display import shown
+from syntagm.core.errors import UsageError
 from syntagm.models.words.words import between_blanks
 from syntagm.runs.several import chosen_suite, having
 from syntagm.runs.store import Run
+from syntagm.views.drawing import axes, layers
+from syntagm.views.drawing.chart import Figure, Spec, finish
+from syntagm.views.drawing.layers import layer
+from syntagm.views.drawing.panels import by_model
+from syntagm.views.drawing.series import Series
+from syntagm.views.drawing.text import distinct
 from syntagm.views.options import Suite
 
 SCHEMA: dict[str, Any] = {

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from syntagm.check import RULES, Finding, check, repeated
-from syntagm.check.spelling import apart, foreign, unescaped
-from syntagm.errors import InputError
-from syntagm.formula import parse
-from syntagm.materials import reading
-from syntagm.materials.finding import expand
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.core.errors import InputError
+from syntagm.suites.check import RULES, Finding, check, repeated
+from syntagm.suites.check.spelling import apart, foreign, unescaped
+from syntagm.suites.formula import parse
+from syntagm.suites.materials import reading
+from syntagm.suites.materials.finding import expand
+from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 
 DATA = Path(__file__).parents[1] / "data"
 FILES = sorted((DATA / "check").iterdir())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
-from syntagm.materials import reading
+from syntagm.suites.materials import reading
 
 DATA = Path(__file__).parents[1] / "data"
 CHECK = DATA / "check"

@@ -9,16 +9,16 @@ from report_examples import hostile, written
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.formula import parse
-from syntagm.materials.finding import collections, expand
-from syntagm.materials.suite_files import SuiteFiles
 from syntagm.models.names import load
 from syntagm.report import methods, references
 from syntagm.runs.evaluate import evaluate, fill
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import open_run
-from syntagm.suite import Prediction, sampled
-from syntagm.word_list import WordList, WordRow
+from syntagm.suites.formula import parse
+from syntagm.suites.materials.finding import collections, expand
+from syntagm.suites.materials.suite_files import SuiteFiles
+from syntagm.suites.suite import Prediction, sampled
+from syntagm.suites.word_list import WordList, WordRow
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))
 REQUIRED = {

@@ -7,11 +7,11 @@ from toy_runs import FULL, agreement, interrupt, pairs, toy_run
 
 from syntagm import views
 from syntagm.cli import main
-from syntagm.errors import RunError
-from syntagm.formula import parse
-from syntagm.result import Group
+from syntagm.core.errors import RunError
+from syntagm.evaluation.result import Group
 from syntagm.runs.store import open_run
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 from syntagm.views.comparison import compare
 
 # In this text "barks" and "bark" follow "dog" 1 and 0 times, "cat" 1 and 0, "bird" 0 and 1: with one added to each, the

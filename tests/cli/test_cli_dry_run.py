@@ -9,8 +9,8 @@ import pytest
 from executor_for_tests import Here
 
 from syntagm.cli import main
-from syntagm.errors import ModelError
-from syntagm.io import seal
+from syntagm.core.errors import ModelError
+from syntagm.core.io import seal
 from syntagm.models import names
 
 SUITE = ("--suite", "hu2020/mvrr", "--limit", "3", "--no-report")

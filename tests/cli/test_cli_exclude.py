@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
-from syntagm.errors import InputError
-from syntagm.materials import excluded
+from syntagm.core.errors import InputError
 from syntagm.runs.store import open_run
-from syntagm.suite import Item, Sentence, Suite, exclusion_of, without
+from syntagm.suites.materials import excluded
+from syntagm.suites.suite import Item, Sentence, Suite, exclusion_of, without
 
 ROWS = "good\tbad\nIda sings well.\tIda sing well.\nBo hums a tune.\tBo hum a tune.\nAda sees it.\tAda see it.\n"
 

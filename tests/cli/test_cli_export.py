@@ -8,12 +8,12 @@ import pytest
 from toy_runs import FULL, agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.export import lm_eval
-from syntagm.formula import parse
 from syntagm.models.names import load
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import open_run
-from syntagm.suite import Item, Prediction, Sentence, Suite
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Item, Prediction, Sentence, Suite
+from syntagm.views.export import lm_eval
 
 ODD = (
     "the\u2028dog",

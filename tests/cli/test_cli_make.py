@@ -8,8 +8,8 @@ import pytest
 from grammar_for_tests import CROSS, SAMPLE, TABLE, one
 
 from syntagm.cli import main
-from syntagm.materials.finding import expand
-from syntagm.materials.reading import read
+from syntagm.suites.materials.finding import expand
+from syntagm.suites.materials.reading import read
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def test_help_and_report_load_neither_torch_nor_what_fits_reading_times(tmp_path
     toy_run(tmp_path, PLAIN)
     code = (
         "import sys; from syntagm.cli import main; assert main(sys.argv[1:]) == 0; "
-        "import syntagm.serve.browse, syntagm.report.site.folder; "
+        "import syntagm.report.serve.browse, syntagm.report.site.folder; "
         "assert not {'torch', 'transformers', 'syntagm.reading_times.analyses'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code, "report", str(tmp_path)], check=True, capture_output=True)

@@ -16,11 +16,11 @@ from toy_runs import agreement, pairs, toy_run
 from syntagm import views
 from syntagm.cli import _screen, main
 from syntagm.cli import run as run_command
-from syntagm.drawing.series import Series
-from syntagm.errors import Interrupted
+from syntagm.core.errors import Interrupted
 from syntagm.models import names as model_names
 from syntagm.report import page
 from syntagm.runs.store import Run, open_run
+from syntagm.views.drawing.series import Series
 
 SUITE = ["--suite", "hu2020/mvrr"]
 

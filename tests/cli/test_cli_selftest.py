@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main, selftest
-from syntagm.errors import RunError
-from syntagm.io import lock
+from syntagm.core.errors import RunError
+from syntagm.core.io import lock
 
 
 @pytest.mark.slow

@@ -12,13 +12,13 @@ pytest.importorskip("starlette")
 from asking import HOST, Answer, ask, opened
 
 from syntagm.cli import main
-from syntagm.errors import InputError, UsageError
+from syntagm.core.errors import InputError, UsageError
 from syntagm.experiment import deployed, jspsych, make, pcibex
 from syntagm.experiment import hosted as hosted_pages
 from syntagm.experiment.hosted import Hosted
 from syntagm.experiment.markup import html
 from syntagm.experiment.store import Study
-from syntagm.serve.application import Application
+from syntagm.report.serve.application import Application
 from tests.experiment_for_tests import filled, pairs, planned, written
 
 HOSTILE = "<script>alert(1)</script>\"'&"

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from syntagm.cli import main
-from syntagm.errors import InputError, RunError, UsageError
+from syntagm.core.errors import InputError, RunError, UsageError
+from syntagm.evaluation.result import Kind
 from syntagm.experiment import designs, make, order, plan, texts
 from syntagm.experiment.plan import Plan
-from syntagm.formula import parse
-from syntagm.result import Kind
 from syntagm.stats.judgements import Judgements
-from syntagm.suite import Prediction, Suite
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Prediction, Suite
 from tests.experiment_for_tests import crossed, pairs, planned
 
 

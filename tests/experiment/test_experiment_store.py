@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.errors import InputError, RunError
+from syntagm.core.errors import InputError, RunError
 from syntagm.experiment.database import KEY, NAME
 from syntagm.experiment.store import Study
 from tests.experiment_for_tests import Clock, filled, pairs, planned, study
@@ -155,7 +155,7 @@ def test_edited_people_are_refused(tmp_path: Path, change: str) -> None:
 
 
 def test_a_damaged_file_is_not_called_whole(tmp_path: Path) -> None:
-    from syntagm.io import integrity
+    from syntagm.core.io import integrity
 
     of = study(MADE, tmp_path)
     of.path.write_text("no database" * 100)

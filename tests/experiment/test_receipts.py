@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from syntagm.cli import main
-from syntagm.errors import RunError
+from syntagm.core.errors import RunError
+from syntagm.core.io import integrity
 from syntagm.experiment import database, receipts
 from syntagm.experiment.store import Study
-from syntagm.io import integrity
 from tests.experiment_for_tests import Clock, filled, pairs, planned, study, written
 
 MADE = planned([pairs()], "forced-choice", 4)

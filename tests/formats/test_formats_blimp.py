@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.errors import InputError, UsageError
-from syntagm.formats import _pair, blimp
-from syntagm.materials import reading
-from syntagm.suite import Suite
+from syntagm.core.errors import InputError, UsageError
+from syntagm.suites.formats import _pair, blimp
+from syntagm.suites.materials import reading
+from syntagm.suites.suite import Suite
 
 HERE = Path(__file__).parents[1] / "data" / "blimp"
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "blimp"

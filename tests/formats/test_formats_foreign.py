@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.errors import InputError
-from syntagm.materials import reading
+from syntagm.core.errors import InputError
+from syntagm.suites.materials import reading
 
 # File -> content. All but the last few would have been pairs for a reader that looks at the number of columns only.
 OTHERS = {

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syntagm.check import check
 from syntagm.cli import main
-from syntagm.errors import InputError, UsageError
-from syntagm.materials import reading
-from syntagm.suite import Suite
+from syntagm.core.errors import InputError, UsageError
+from syntagm.suites.check import check
+from syntagm.suites.materials import reading
+from syntagm.suites.suite import Suite
 
 PAIRS = {
     "sing_MS_MV_sing_ES": [("the monk near the goat hums", "the monk near the goat hum")],

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy_runs import interrupt, toy_run
 
-from syntagm.check import Finding, check
-from syntagm.errors import InputError, RunError, UsageError
-from syntagm.formats import _pair, pairs
-from syntagm.materials import reading
+from syntagm.core.errors import InputError, RunError, UsageError
 from syntagm.runs.engine import well_formed
 from syntagm.runs.store import open_run
-from syntagm.suite import Sentence, Suite, published
+from syntagm.suites.check import Finding, check
+from syntagm.suites.formats import _pair, pairs
+from syntagm.suites.materials import reading
+from syntagm.suites.suite import Sentence, Suite, published
 
 DATA = Path(__file__).parents[1] / "data"
 BLIMP = Path(__file__).resolve().parents[3] / "shared" / "data" / "blimp"
@@ -505,8 +505,8 @@ cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
 def test_any_text_survives_a_table(
     rows: list[tuple[str, str, str, str]], suffix: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    from syntagm.formats import _pair
-    from syntagm.suite import Item, Sentence
+    from syntagm.suites.formats import _pair
+    from syntagm.suites.suite import Item, Sentence
 
     items = [
         (name, Item(tag, {"good": Sentence(good), "bad": Sentence(bad)}, {"note": tag}))

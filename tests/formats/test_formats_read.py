@@ -13,15 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples_for_tests import DATA, FILES, UNCLAIMED, WRITTEN, of_format
 
-from syntagm import permissions, word_list
-from syntagm import registry as folder
-from syntagm.conventions import ratings
-from syntagm.errors import InputError, SyntagmError, UsageError
-from syntagm.imported import minicons
-from syntagm.io import csv, shape
-from syntagm.io import json as strict_json
-from syntagm.materials import excluded, finding, reading
+from syntagm.core import permissions
+from syntagm.core import registry as folder
+from syntagm.core.errors import InputError, SyntagmError, UsageError
+from syntagm.core.io import csv, shape
+from syntagm.core.io import json as strict_json
+from syntagm.evaluation.conventions import ratings
 from syntagm.reading_times import tables
+from syntagm.runs.imported import minicons
+from syntagm.suites import word_list
+from syntagm.suites.materials import excluded, finding, reading
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
 LANTERNS = DATA / "syntaxgym" / "lanterns.json"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.errors import InputError, UsageError
-from syntagm.formats import blimp, refining_tse
-from syntagm.materials.reading import claimed, read
-from syntagm.suite import published
+from syntagm.core.errors import InputError, UsageError
+from syntagm.suites.formats import blimp, refining_tse
+from syntagm.suites.materials.reading import claimed, read
+from syntagm.suites.suite import published
 
 PAIRS = [
     {"sentence_good": "the Old painter, of cats, sings", "sentence_bad": "the Old painter, of cats, sing", "label": -1},

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
-from syntagm.errors import InputError, UsageError
-from syntagm.imported.pairs import import_results
-from syntagm.materials import reading
-from syntagm.suite import Suite
+from syntagm.core.errors import InputError, UsageError
+from syntagm.runs.imported.pairs import import_results
+from syntagm.suites.materials import reading
+from syntagm.suites.suite import Suite
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.cli import main
-from syntagm.errors import InputError
-from syntagm.formats import spreadsheet
-from syntagm.formula import parse
-from syntagm.materials import reading
-from syntagm.materials.conversion import write_suites
-from syntagm.suite import AGGREGATES, Item, Prediction, Region, Sentence, Suite
+from syntagm.core.errors import InputError
+from syntagm.suites.formats import spreadsheet
+from syntagm.suites.formula import parse
+from syntagm.suites.materials import reading
+from syntagm.suites.materials.conversion import write_suites
+from syntagm.suites.suite import AGGREGATES, Item, Prediction, Region, Sentence, Suite
 
 DATA = Path(__file__).parents[1] / "data" / "spreadsheet"
 AGREEMENT = Prediction("agreement", parse("(verb;%match%) < (verb;%mismatch%)"))

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.errors import InputError, UsageError
-from syntagm.formats import syntaxgym, syntaxgym_csv
-from syntagm.formula import parse
-from syntagm.materials import reading
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.core.errors import InputError, UsageError
+from syntagm.suites.formats import syntaxgym, syntaxgym_csv
+from syntagm.suites.formula import parse
+from syntagm.suites.materials import reading
+from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 
 HERE = Path(__file__).parents[1] / "data" / "syntaxgym"
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "syntaxgym"

@@ -19,23 +19,24 @@ from ngrams_for_tests import TOY, trained
 from safetensors.torch import save
 
 from fuzzing import mutation, templates
-from syntagm import checkpoints, materials, registry
-from syntagm.check import check
-from syntagm.errors import FormulaError, ModelError, SyntagmError
-from syntagm.formula import parse
-from syntagm.io import seal, torch_file
-from syntagm.materials import reading
-from syntagm.models import names
+from syntagm.core import registry
+from syntagm.core.errors import FormulaError, ModelError, SyntagmError
+from syntagm.core.io import seal, torch_file
+from syntagm.models import checkpoints, names
 from syntagm.models.exec.model import _start
 from syntagm.models.hugging_face.unsafe import refuse_unsafe
 from syntagm.models.ngram import folder as ngram_folder
 from syntagm.models.ngram import model as ngram
 from syntagm.models.words import vocabulary
-from syntagm.templates import schema
+from syntagm.suites import materials
+from syntagm.suites.check import check
+from syntagm.suites.formula import parse
+from syntagm.suites.materials import reading
+from syntagm.suites.templates import schema
+from syntagm.suites.word_list import read as read_words
 from syntagm.training import record
 from syntagm.training.corpora import corpus
 from syntagm.training.multitask import tagged
-from syntagm.word_list import read as read_words
 
 LISTS = Path(materials.__file__).parent / "lexicon"
 

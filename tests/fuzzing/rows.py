@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.check import check
-from syntagm.errors import SyntagmError
-from syntagm.materials import reading
+from syntagm.core.errors import SyntagmError
+from syntagm.suites.check import check
+from syntagm.suites.materials import reading
 
 HERE = Path(__file__).resolve()
 DATA = HERE.parents[1] / "data"

@@ -13,9 +13,9 @@ from masked_for_tests import word_pieces
 from models_for_tests import TEXT, byte_level, transformer
 
 import syntagm as sg
+from syntagm.evaluation.result import Kind
 from syntagm.models.causal import model as causal
 from syntagm.models.in_memory import as_evaluated
-from syntagm.result import Kind
 from syntagm.stats import suite_intervals
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.precision import items_for, reach_of

@@ -9,11 +9,11 @@ from models_for_tests import causal
 from toy_runs import agreement, pairs
 
 import syntagm as sg
-from syntagm.check import check
 from syntagm.cli import main
-from syntagm.errors import InputError
-from syntagm.materials import asked
-from syntagm.materials.conversion import write_suites
+from syntagm.core.errors import InputError
+from syntagm.suites.check import check
+from syntagm.suites.materials import asked
+from syntagm.suites.materials.conversion import write_suites
 
 PAIRS = pairs("two", ("The dog barks.", "The dog bark."), ("She saw him.", "She saw he."), tags={"language": "en"})
 

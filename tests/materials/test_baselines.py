@@ -9,11 +9,11 @@ from toy_runs import pairs
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.formula import parse
-from syntagm.materials import baselines
-from syntagm.materials.baselines import Baseline, Frequencies
-from syntagm.materials.finding import collections
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.evaluation import baselines
+from syntagm.evaluation.baselines import Baseline, Frequencies
+from syntagm.suites.formula import parse
+from syntagm.suites.materials.finding import collections
+from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 from tools import balance
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "chance.md"

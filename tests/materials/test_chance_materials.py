@@ -22,11 +22,11 @@ from scipy.stats import binomtest
 from toy_runs import pairs
 
 import syntagm as sg
+from syntagm.evaluation.chance.chance import chance
 from syntagm.models.contract import LanguageModel
 from syntagm.models.random.model import load
 from syntagm.stats.adjust import holm
-from syntagm.stats.chance.chance import chance
-from syntagm.suite import Item, Prediction, Suite
+from syntagm.suites.suite import Item, Prediction, Suite
 
 SEEDS = range(1, 21)
 MOST = 100

@@ -8,10 +8,10 @@ import pytest
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.errors import InputError
-from syntagm.materials import treebank
-from syntagm.materials.exposure import COLUMNS, Construction, Wanted, read, segments
-from syntagm.materials.trees import Tree
+from syntagm.core.errors import InputError
+from syntagm.suites.materials import treebank
+from syntagm.suites.materials.exposure import COLUMNS, Construction, Wanted, read, segments
+from syntagm.suites.materials.trees import Tree
 
 TEXT = """The cook is here. The cook is hard to please, and the cook is easy to see.
 Both Anna and Ben slept; both the cook and the cook slept.

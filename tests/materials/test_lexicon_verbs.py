@@ -10,7 +10,7 @@ import pytest
 
 import syntagm
 
-LEXICON = Path(syntagm.__file__).parent / "materials" / "lexicon" / "english"
+LEXICON = Path(syntagm.__file__).parent / "suites" / "materials" / "lexicon" / "english"
 SCHEMA = tomllib.loads((LEXICON / "schema.toml").read_text(encoding="utf-8"))
 NONE = "-"
 

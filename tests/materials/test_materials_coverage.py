@@ -8,7 +8,7 @@ import pytest
 
 import syntagm
 
-MATERIALS = Path(syntagm.__file__).parent / "materials"
+MATERIALS = Path(syntagm.__file__).parent / "suites" / "materials"
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "coverage.md"
 BOOKS = re.findall(
     r"^### ([^\n]+)\n\n[^\n]*?(\d+) of (\d+) chapters\.$(.*?)^In no chapter: (.*?)\.",

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import syntagm
-from syntagm.languages import frequency, tags
-from syntagm.materials import baselines
-from syntagm.materials.exposure import TAG, Construction, segments
-from syntagm.stats.chance import chance
-from syntagm.suite import Suite
+from syntagm.evaluation import baselines
+from syntagm.evaluation.chance import chance
+from syntagm.suites.languages import frequency, tags
+from syntagm.suites.materials.exposure import TAG, Construction, segments
+from syntagm.suites.suite import Suite
 
 # What a corrected variant is a variant of.
 VARIANTS = {
@@ -96,7 +96,7 @@ def test_variants_have_the_method_that_they_correct() -> None:
 
 
 def _head(name: str) -> str:
-    file = Path(syntagm.__file__).parent / "materials" / "frontier" / f"{name}.toml"
+    file = Path(syntagm.__file__).parent / "suites" / "materials" / "frontier" / f"{name}.toml"
     return file.read_text(encoding="utf-8").partition("\n")[0]
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import syntagm
-from syntagm.suite import Suite
+from syntagm.suites.suite import Suite
 
-LEXICON = Path(syntagm.__file__).parent / "materials" / "lexicon" / "german"
+LEXICON = Path(syntagm.__file__).parent / "suites" / "materials" / "lexicon" / "german"
 Reading = tuple[str, str, str]
 CASES = ("nom", "acc", "dat", "gen")
 GENDERS = ("m", "f", "n")

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from syntagm.languages import spelling, tags
-from syntagm.templates import schema
+from syntagm.suites.languages import spelling, tags
+from syntagm.suites.templates import schema
 from tools import lexicon
 
 SCHEMA = lexicon.schema()

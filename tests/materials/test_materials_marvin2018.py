@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import syntagm
-from syntagm.check import check
-from syntagm.formats import marvin2018, template
-from syntagm.materials import finding, reading
-from syntagm.suite import Suite
-from syntagm.templates import make
+from syntagm.suites.check import check
+from syntagm.suites.formats import marvin2018, template
+from syntagm.suites.materials import finding, reading
+from syntagm.suites.suite import Suite
+from syntagm.suites.templates import make
 
-FOLDER = Path(syntagm.__file__).parent / "materials" / "marvin2018"
+FOLDER = Path(syntagm.__file__).parent / "suites" / "materials" / "marvin2018"
 LEXICON = FOLDER.parent / "lexicon" / "marvin2018.toml"
 # Products of the sizes of the classes, those of EMNLP2018/templates: D = C = AND = 1, MS = ES = IS = 10, MV = IV = 7, EV = 4,
 # P = 6, IP = 2, BS = 2, BV = 3, LMV = 5, RMV = 7, ANPHR = 2, NO = 2; times 2 for each number that varies.

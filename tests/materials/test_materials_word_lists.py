@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 import syntagm
-import syntagm.materials
-from syntagm import word_list
-from syntagm.suite import Suite
-from syntagm.tasks.gaps.context import Context, Labels, chosen, contexts
-from syntagm.templates.template import read_lexicon
-from syntagm.word_list import WordRow
+import syntagm.suites.materials
+from syntagm.evaluation.gaps.context import Context, Labels, chosen, contexts
+from syntagm.suites import word_list
+from syntagm.suites.suite import Suite
+from syntagm.suites.templates.template import read_lexicon
+from syntagm.suites.word_list import WordRow
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "recipes" / "verbs"
-LEXICON = Path(syntagm.materials.__file__).parent / "lexicon"
+LEXICON = Path(syntagm.suites.materials.__file__).parent / "lexicon"
 PAGE = (ROOT / "docs" / "guide" / "verbs.md").read_text(encoding="utf-8")
 MODALS = {"can", "could", "may", "might", "must", "shall", "should", "will", "would", "ought"}
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.materials import suite_files
-from syntagm.materials.suite_files import SuiteFiles
-from syntagm.suite import Suite
+from syntagm.suites.materials import suite_files
+from syntagm.suites.materials.suite_files import SuiteFiles
+from syntagm.suites.suite import Suite
 
 
 def pairs(count: int) -> str:

@@ -6,9 +6,9 @@ import pytest
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.errors import InputError
-from syntagm.materials import treebank
-from syntagm.materials.treebank import Rule, suite
+from syntagm.core.errors import InputError
+from syntagm.suites.materials import treebank
+from syntagm.suites.materials.treebank import Rule, suite
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "ud" / "de_gsd-ud-dev.conllu"
 

@@ -14,7 +14,7 @@ import torch
 from models_for_tests import byte_level, transformer, words
 from safetensors.torch import load_file, save_file
 
-from syntagm.errors import ModelError, UsageError
+from syntagm.core.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.contract import LanguageModel
 
@@ -264,7 +264,7 @@ def test_without_peft(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_check_asks_no_hub_for_an_adapter(pair: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its weights would be downloaded."""
     asked: list[str] = []
-    monkeypatch.setattr("syntagm.io.hub.is_reachable", lambda _: True)
+    monkeypatch.setattr("syntagm.core.io.hub.is_reachable", lambda _: True)
     monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda name, *_, **__: asked.append(name))
     names.check(f"causal:{pair / 'base'}+org/adapter")
     (pair / "base" / "model.safetensors").rename(pair / "base" / "pytorch_model.bin")

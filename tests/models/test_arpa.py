@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from ngrams_for_tests import TOY, trained
 
-from syntagm.errors import ModelError, RunError
+from syntagm.core.errors import ModelError, RunError
 from syntagm.models.ngram import arpa, arpa_reader
 from syntagm.models.ngram.model import load
 from syntagm.models.ngram.ngrams import Ngrams

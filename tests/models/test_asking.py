@@ -13,14 +13,17 @@ from executor_for_tests import Here
 from served_for_tests import Request, Server, serving
 from toy_runs import agreement
 
-from syntagm.answers import Fill, Gap, Surprisals
 from syntagm.cli import main
-from syntagm.errors import ModelError
+from syntagm.core.errors import ModelError
+from syntagm.core.permissions import Permissions
+from syntagm.core.progress import Progress
+from syntagm.evaluation.perplexity import perplexity
+from syntagm.evaluation.predictions.task import Predictions
+from syntagm.evaluation.texts import score_text
 from syntagm.models import names
+from syntagm.models.answers import Fill, Gap, Surprisals
 from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel
-from syntagm.permissions import Permissions
-from syntagm.progress import Progress
 from syntagm.runs.cache import AnswerCache
 from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive
@@ -28,10 +31,7 @@ from syntagm.runs.engine import execute
 from syntagm.runs.evaluate import evaluate, run_suites
 from syntagm.runs.evaluation import Job
 from syntagm.runs.store import Run, open_run
-from syntagm.suite import Suite
-from syntagm.tasks.perplexity import perplexity
-from syntagm.tasks.predictions.task import Predictions
-from syntagm.tasks.texts import score_text
+from syntagm.suites.suite import Suite
 
 SUITES = [
     agreement("first"),

@@ -14,8 +14,8 @@ from models_for_tests import FAMILIES, byte_level, filling, lstm, ngram, sentenc
 from test_causal_fill import word_pieces as marked_pieces
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from syntagm.answers import Entry, Gap
-from syntagm.errors import ModelError, UsageError
+from syntagm.core.errors import ModelError, UsageError
+from syntagm.models.answers import Entry, Gap
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.entries import Entries

@@ -15,8 +15,8 @@ import transformers
 from models_for_tests import BEFORE_5, TEXT, byte_level, sentencepiece_like, transformer, words
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-from syntagm.answers import Gap
-from syntagm.errors import ModelError, UsageError
+from syntagm.core.errors import ModelError, UsageError
+from syntagm.models.answers import Gap
 from syntagm.models.causal import candidates
 from syntagm.models.causal.candidates import Speller, divides_at_blanks
 from syntagm.models.causal.model import Causal, from_transformers

@@ -19,7 +19,7 @@ from huggingface_hub import constants
 from models_for_tests import BEFORE_5, byte_level, transformer, words
 from safetensors.torch import load_file, save_file
 
-from syntagm.errors import ModelError, UsageError
+from syntagm.core.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.families import bundled

@@ -11,9 +11,9 @@ import torch
 import transformers
 from models_for_tests import byte_level, causal, transformer
 
-from syntagm.answers import Surprisals
-from syntagm.errors import ModelError, lacks_memory
+from syntagm.core.errors import ModelError, lacks_memory
 from syntagm.models import names
+from syntagm.models.answers import Surprisals
 from syntagm.models.causal import forward
 from syntagm.models.causal.head import Head
 from syntagm.models.causal.model import Causal, from_transformers

@@ -14,11 +14,10 @@ import torch
 from laboratory import torch_files as written
 from torch import nn
 
-from syntagm import checkpoints
 from syntagm.cli import main
-from syntagm.errors import InputError, ModelError, UsageError
-from syntagm.io import torch_file
-from syntagm.models import names
+from syntagm.core.errors import InputError, ModelError, UsageError
+from syntagm.core.io import torch_file
+from syntagm.models import checkpoints, names
 from syntagm.models.lstm.network import Network
 
 MODULE = """

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from models_for_tests import rnng
 
-from syntagm.answers import Fill, Gap, Reductions, Surprisals
 from syntagm.cli import main
-from syntagm.errors import ModelError
+from syntagm.core.errors import ModelError
 from syntagm.models import names
+from syntagm.models.answers import Fill, Gap, Reductions, Surprisals
 from syntagm.models.conformance import CHECKS, TEXTS, failures, prefixes
 from syntagm.models.contract import LanguageModel
 from syntagm.models.partition import fault

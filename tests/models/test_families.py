@@ -13,10 +13,10 @@ import torch
 from masked_for_tests import masked, word_pieces
 from safetensors.torch import save_file
 
-from syntagm import registry
 from syntagm.cli import main
-from syntagm.errors import ModelError, SyntagmError, UsageError
-from syntagm.materials.suite_files import read_suites
+from syntagm.core import registry
+from syntagm.core.errors import ModelError, SyntagmError, UsageError
+from syntagm.evaluation.predictions.task import skipped_predictions
 from syntagm.models import families, names
 from syntagm.models.family import Family, Program, Scoring
 from syntagm.models.hugging_face.loading import spelled
@@ -25,7 +25,7 @@ from syntagm.models.hugging_face.tokens import frame
 from syntagm.models.masked.masking import KINDS, Masking
 from syntagm.models.option import Choice, Fixed, Option, Value
 from syntagm.report import references
-from syntagm.tasks.predictions.task import skipped_predictions
+from syntagm.suites.materials.suite_files import read_suites
 from tools import options as tables
 
 OPTIONS = [
@@ -300,7 +300,7 @@ FAMILY = Family(name="parrot", summary="Repeats.", module="parrot.model")
 """
 MODEL = """
 import numpy as np
-from syntagm.answers import Surprisals
+from syntagm.models.answers import Surprisals
 from syntagm.models.contract import LanguageModel
 
 

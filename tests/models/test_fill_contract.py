@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from models_for_tests import ALIKE, CAUSAL, FAMILIES, causal, filling
 
-from syntagm.answers import Fill, Gap
-from syntagm.errors import ModelError
+from syntagm.core.errors import ModelError
 from syntagm.models import names
+from syntagm.models.answers import Fill, Gap
 from syntagm.models.causal.model import Causal
 from syntagm.models.contract import LanguageModel
 

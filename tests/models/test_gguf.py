@@ -12,7 +12,7 @@ import pytest
 import torch
 from models_for_tests import byte_level, transformer
 
-from syntagm.errors import ModelError, UsageError
+from syntagm.core.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.hugging_face.quantised import read_gguf, refuse_unused
@@ -155,7 +155,7 @@ def test_names_that_are_refused(file: Path) -> None:
 
 
 def test_without_the_package(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("syntagm.extras.installed", lambda module: module != "gguf")
+    monkeypatch.setattr("syntagm.core.extras.installed", lambda module: module != "gguf")
     with pytest.raises(ModelError, match=r"a GGUF file, but no package gguf; .*pip install 'syntagm\[gguf\]'"):
         names.load(str(file))
 

@@ -29,11 +29,10 @@ from laboratory.jrnn import (
     written,
 )  # fmt: skip
 
-from syntagm import checkpoints
 from syntagm.cli import main
-from syntagm.errors import InputError, ModelError
-from syntagm.io import seal
-from syntagm.models import names
+from syntagm.core.errors import InputError, ModelError
+from syntagm.core.io import seal
+from syntagm.models import checkpoints, names
 from syntagm.models.jrnn.letters import LENGTH, Letters, Symbols, symbols
 from syntagm.models.jrnn.network import Network, Size
 from syntagm.models.words.vocabulary import Vocabulary

@@ -13,13 +13,13 @@ from models_for_tests import BFLOAT16, TEXT, lstm
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from syntagm.errors import ModelError, UsageError
-from syntagm.io import seal
+from syntagm.core.errors import ModelError, UsageError
+from syntagm.core.io import seal
+from syntagm.core.progress import Progress
 from syntagm.models import names
 from syntagm.models.lstm.model import Lstm
 from syntagm.models.lstm.network import Network
 from syntagm.models.recurrent.reading import HEAD_ROWS, surprisals
-from syntagm.progress import Progress
 from syntagm.training import loop
 from syntagm.training.lstm.settings import LstmSettings, Size, Steps
 from syntagm.training.lstm.train import Lstm as Learner

@@ -12,9 +12,9 @@ import torch
 import transformers
 from masked_for_tests import byte_pieces, masked, sentence_pieces, transformer, word_pieces
 
-from syntagm.answers import Fill, Gap
-from syntagm.errors import ModelError, UsageError
+from syntagm.core.errors import ModelError, UsageError
 from syntagm.models import names
+from syntagm.models.answers import Fill, Gap
 from syntagm.models.masked import forward
 from syntagm.models.masked.forward import MaskedForward
 from syntagm.models.masked.model import Masked, from_transformers

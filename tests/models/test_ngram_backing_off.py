@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ngrams_for_tests import trained
 
-from syntagm.errors import InputError
+from syntagm.core.errors import InputError
 from syntagm.models.ngram import arpa, arpa_reader
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.ngrams import Ngrams

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ngrams_for_tests import TOY, Slow, trained
 
-from syntagm.errors import InputError, UsageError
+from syntagm.core.errors import InputError, UsageError
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.training.corpora import bllip
 from syntagm.training.ngram import train as ngram

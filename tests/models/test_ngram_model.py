@@ -15,11 +15,12 @@ import pytest
 from ngrams_for_tests import TOY, trained
 from safetensors.numpy import load_file, save_file
 
-from syntagm.answers import Gap
 from syntagm.cli import main
-from syntagm.errors import InputError, ModelError, RunError, UsageError
-from syntagm.io import lock, seal
+from syntagm.core.errors import InputError, ModelError, RunError, UsageError
+from syntagm.core.io import lock, seal
+from syntagm.core.progress import Progress
 from syntagm.models import names
+from syntagm.models.answers import Gap
 from syntagm.models.ngram import arpa
 from syntagm.models.ngram import kenlm as _kenlm
 from syntagm.models.ngram import model as ngram
@@ -27,7 +28,6 @@ from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.kenlm import KenLM
 from syntagm.models.ngram.scorer import Tokenisation
 from syntagm.models.words import words as _words
-from syntagm.progress import Progress
 from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.ngram.train import train
 from syntagm.training.options import changed

@@ -12,8 +12,8 @@ from torch import nn
 from training_for_tests import learn
 
 from syntagm.cli import main
-from syntagm.errors import ModelError, UsageError
-from syntagm.io import seal
+from syntagm.core.errors import ModelError, UsageError
+from syntagm.core.io import seal
 from syntagm.models import names
 from syntagm.models.onlstm.network import Dropout, Layer, Network
 from syntagm.models.onlstm.tree import of_distances

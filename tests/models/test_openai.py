@@ -16,7 +16,7 @@ import pytest
 from served_for_tests import Fault, Server, network, send, serving
 
 from syntagm.cli import main
-from syntagm.errors import InputError, ModelError, SyntagmError, UsageError
+from syntagm.core.errors import InputError, ModelError, SyntagmError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.conformance import CHECKS, TEXTS, failures

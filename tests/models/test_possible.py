@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from toy_runs import agreement
 
-from syntagm.answers import Entry, Fill, Gap, Surprisals
 from syntagm.cli import main
-from syntagm.errors import ModelError
+from syntagm.core.errors import ModelError
+from syntagm.evaluation.perplexity import perplexity
+from syntagm.evaluation.texts import score_text
 from syntagm.models import names
+from syntagm.models.answers import Entry, Fill, Gap, Surprisals
 from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel, Sees
 from syntagm.models.possible import ROUNDING, fault, fault_in_gap
 from syntagm.models.recorded.model import Recorded
 from syntagm.runs.cache import AnswerCache
 from syntagm.runs.evaluate import evaluate
-from syntagm.tasks.perplexity import perplexity
-from syntagm.tasks.texts import score_text
 
 
 @dataclass

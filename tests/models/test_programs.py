@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from syntagm.answers import Gap
 from syntagm.cli import main
-from syntagm.errors import ModelError, SyntagmError, UsageError
+from syntagm.core.errors import ModelError, SyntagmError, UsageError
 from syntagm.models import names
+from syntagm.models.answers import Gap
 from syntagm.models.conformance import CHECKS, TEXTS, failures
 from syntagm.models.contract import LanguageModel
 from syntagm.models.program import process

@@ -16,7 +16,7 @@ import transformers
 from models_for_tests import BEFORE_5, sentencepiece_like, transformer
 from numpy.typing import NDArray
 
-from syntagm.errors import ModelError, UsageError
+from syntagm.core.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.hugging_face.processor import quicken
@@ -204,7 +204,7 @@ def test_layers_without_weights_and_8_bit_floats(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.skipif(BEFORE_5, reason="series 4 loads HQQ")
 def test_hqq_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("syntagm.extras.installed", lambda module: True)
+    monkeypatch.setattr("syntagm.core.extras.installed", lambda module: True)
     claim(folder, quant_method="hqq", quant_config={"weight_quant_params": {"nbits": 4, "group_size": 64}})
     with pytest.raises(ModelError, match=r"quantised as hqq, which transformers 5.* can't load; .*dequantised copy"):
         names.load(f"causal:{folder}")
@@ -243,7 +243,7 @@ def claim(folder: Path, **settings: Any) -> None:
     [("gptq", "gptqmodel"), ("awq", "gptqmodel"), ("compressed-tensors", "compressed-tensors"), ("hqq", "hqq")],
 )
 def test_a_missing_package(folder: Path, monkeypatch: pytest.MonkeyPatch, method: str, package: str) -> None:
-    monkeypatch.setattr("syntagm.extras.installed", lambda module: module == "accelerate")
+    monkeypatch.setattr("syntagm.core.extras.installed", lambda module: module == "accelerate")
     claim(folder, quant_method=method, bits=4)
     with pytest.raises(ModelError, match=f"quantised as {method}, but no package {package}; .*pip install .*{package}"):
         names.load(f"causal:{folder}")
@@ -284,6 +284,6 @@ def test_a_model_spread_over_devices(plain: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(f"{loading}.get_max_memory", lambda *_: {"cpu": 60_000})
     with pytest.raises(ModelError, match=r"parts of the model, which don.t fit into the memory|device disk is invalid"):
         names.load(f"causal:{plain}", device="spread")
-    monkeypatch.setattr("syntagm.extras.installed", lambda module: False)
+    monkeypatch.setattr("syntagm.core.extras.installed", lambda module: False)
     with pytest.raises(ModelError, match=r"device=spread, but no package accelerate; .*pip install accelerate"):
         names.load(f"causal:{plain}", device="spread")

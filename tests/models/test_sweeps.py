@@ -6,7 +6,7 @@ import pytest
 from toy_runs import agreement, toy_run
 
 from syntagm.cli import main
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.models.sweeps import coarse, label_part, largest, several
 from syntagm.runs.store import run_folders
 

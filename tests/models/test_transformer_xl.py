@@ -13,10 +13,9 @@ import torch
 from laboratory.transformer_xl import CONFIG, WORDS, Arrays, published, vocabulary, written
 from models_for_tests import transformer_xl
 
-from syntagm import checkpoints
 from syntagm.cli import main
-from syntagm.errors import InputError, ModelError, UsageError
-from syntagm.models import names
+from syntagm.core.errors import InputError, ModelError, UsageError
+from syntagm.models import checkpoints, names
 from syntagm.models.transformer_xl.network import Network, Size
 
 TEXT = "w3 w7 w1 w11 w2 w9 w5 w8"

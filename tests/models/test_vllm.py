@@ -18,7 +18,7 @@ import transformers
 from models_for_tests import byte_level, transformer
 from served_for_tests import network
 
-from syntagm.errors import ModelError, UsageError
+from syntagm.core.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.conformance import CHECKS, TEXTS, failures

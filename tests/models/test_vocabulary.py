@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.errors import InputError, ModelError, UsageError
+from syntagm.core.errors import InputError, ModelError, UsageError
 from syntagm.models.words import vocabulary as _vocabulary
 from syntagm.models.words.vocabulary import Vocabulary, build, read, unknown_class
 from syntagm.training.corpora import corpus

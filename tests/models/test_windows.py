@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from syntagm.cli import main
-from syntagm.errors import ModelError, UsageError
+from syntagm.core.errors import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import Causal, from_transformers
 from syntagm.models.contract import LanguageModel

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nltk.tokenize.treebank import TreebankWordTokenizer
 
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.models.words import words
 from syntagm.training.corpora import corpus
 

@@ -8,13 +8,13 @@ import pytest
 from toy_runs import edit_record
 
 from syntagm.cli import main
-from syntagm.errors import RunError, UsageError
-from syntagm.io.lock import held
+from syntagm.core.errors import RunError, UsageError
+from syntagm.core.io.lock import held
+from syntagm.core.progress import Progress
 from syntagm.papers.experiment import experiment, hyperparameters, lock, measured, model, parts
 from syntagm.papers.experiment import record as _record
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.hu2020 import reproduce as hu2020
-from syntagm.progress import Progress
 from syntagm.runs.training_study import PERPLEXITY
 
 SUITE = """sentence_good,sentence_bad

@@ -9,9 +9,7 @@ from statistics import stdev
 import polars as pl
 import pytest
 
-from syntagm.drawing.chart import Figure
-from syntagm.drawing.table import Table
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.papers.hu2020 import figures, published, regressions, tables
 from syntagm.papers.hu2020.findings import Findings, counts, table, verdicts
 from syntagm.papers.hu2020.preparation import build_study
@@ -19,6 +17,8 @@ from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.hu2020.regressions import Fits, Regressions
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats.verdict import HOLDS, OPEN
+from syntagm.views.drawing.chart import Figure
+from syntagm.views.drawing.table import Table
 from tools import blocks, pages
 
 STARRED = {

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagm.cli import _experiment, main, reproduce
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.paper import find

@@ -18,20 +18,20 @@ from models_for_tests import sentencepiece_like, transformer
 from reference_for_tests import Reference, conditions, pairs, verdict
 
 import syntagm
-from syntagm.materials.reading import read
+from syntagm.evaluation.align import Rule
+from syntagm.evaluation.reading import Reading
+from syntagm.evaluation.result import Result
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.contract import LanguageModel
 from syntagm.models.families import bundled
 from syntagm.models.names import load
-from syntagm.result import Result
-from syntagm.suite import Suite
-from syntagm.tasks.align import Rule
-from syntagm.tasks.reading import Reading
+from syntagm.suites.materials.reading import read
+from syntagm.suites.suite import Suite
 
 HERE = Path(__file__).parents[1]
 SHARED = HERE.parents[1] / "shared" / "data"
 OWN_SUITES = [
-    *sorted((Path(syntagm.__file__).parent / "materials" / "hu2020").glob("*.json")),
+    *sorted((Path(syntagm.__file__).parent / "suites" / "materials" / "hu2020").glob("*.json")),
     HERE / "data" / "syntaxgym" / "lanterns.json",
 ]
 OWN_PAIRS = [HERE / "data" / "blimp" / f"{name}.jsonl" for name in ("lantern_agreement", "kite_subjects", "gate_order")]

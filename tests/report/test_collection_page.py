@@ -7,12 +7,12 @@ import pytest
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.formula import parse
-from syntagm.materials import baselines
-from syntagm.materials.finding import bundled_suites, collections
+from syntagm.evaluation import baselines
 from syntagm.report import markdown
 from syntagm.report.collection_page import page
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.suites.formula import parse
+from syntagm.suites.materials.finding import bundled_suites, collections
+from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 from tools import collection_pages
 
 KEYS = """

@@ -2,8 +2,8 @@
 
 import pytest
 
-from syntagm.formula import parse
 from syntagm.report.in_words import in_words
+from syntagm.suites.formula import parse
 
 
 @pytest.mark.parametrize(

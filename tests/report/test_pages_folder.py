@@ -14,8 +14,8 @@ from report_examples import ATTACKS, Reader, hostile
 from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.errors import RunError, UsageError
-from syntagm.io import integrity
+from syntagm.core.errors import RunError, UsageError
+from syntagm.core.io import integrity
 from syntagm.report.site.addresses import Served
 from syntagm.report.site.folder import contents, write_pages
 from syntagm.report.site.site import Site

@@ -8,13 +8,13 @@ import pytest
 from report_examples import written
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.formula import parse
+from syntagm.evaluation.chance.chance import against_chance
 from syntagm.report.page import chapter_of, report
 from syntagm.report.predictions import headline, model_pairs, scores
 from syntagm.report.predictions.words import explain_headlines
 from syntagm.runs.store import Run
-from syntagm.stats.chance.chance import against_chance
-from syntagm.suite import Prediction, Suite
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Prediction, Suite
 
 # The toy model has seen "dog barks" and no other of these pairs.
 LIKED = ("the dog barks", "the dog bark")

@@ -5,11 +5,11 @@ from pathlib import Path
 from report_examples import gaps
 from toy_runs import agreement, interrupt, pairs, toy_run
 
-from syntagm.formula import parse
+from syntagm.evaluation.result import Estimate, Group
 from syntagm.report import numbers
 from syntagm.report.predictions import scores
-from syntagm.result import Estimate, Group
-from syntagm.suite import Prediction
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Prediction
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
 

@@ -16,19 +16,19 @@ import pytest
 from report_examples import ATTACKS, crossed, gaps, hostile, hostile_fill, saved, written
 from toy_runs import agreement, interrupt, pairs, toy_run
 
-from syntagm.display import visible
-from syntagm.errors import UsageError
-from syntagm.io import csv
+from syntagm.core.display import visible
+from syntagm.core.errors import UsageError
+from syntagm.core.io import csv
+from syntagm.evaluation.measures.surprisal import Surprisal
+from syntagm.evaluation.result import Kind
 from syntagm.models.names import load
 from syntagm.report.downloads import link
 from syntagm.report.drawings import save
 from syntagm.report.page import CEILING, report
-from syntagm.result import Kind
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import Run
 from syntagm.stats import paired
-from syntagm.suite import Suite
-from syntagm.tasks.measures.surprisal import Surprisal
+from syntagm.suites.suite import Suite
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
 
@@ -226,7 +226,7 @@ def test_suites_of_different_runs_stand_side_by_side(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_suite_without_predictions_or_with_one_item(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # `run` refuses the first one, but a run directory may come from an earlier version.
-    monkeypatch.setattr("syntagm.tasks.predictions.task.refuse_no_predictions", lambda suite: None)
+    monkeypatch.setattr("syntagm.evaluation.predictions.task.refuse_no_predictions", lambda suite: None)
     bare = type(PLAIN)("bare", PLAIN.items, ())
     page = written(tmp_path, toy_run(tmp_path, bare, pairs("single", ("the dog barks", "the dog bark"))))
     assert "no prediction" in page.text

@@ -6,7 +6,7 @@ import pytest
 from report_examples import written
 from toy_runs import agreement, pairs
 
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.models.names import load
 from syntagm.report.page import chapter_of, report
 from syntagm.report.sweep.chapter import MANY, Sweep

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from syntagm.cli import _evaluation, _parser
-from syntagm.errors import UsageError
-from syntagm.materials.suite_files import SuiteFiles
+from syntagm.core.errors import UsageError
+from syntagm.core.permissions import Permissions
+from syntagm.evaluation.measured import Measures
+from syntagm.evaluation.measures import parse
+from syntagm.evaluation.predictions.task import Predictions
 from syntagm.models.names import load
-from syntagm.permissions import Permissions
 from syntagm.runs.evaluate import run_suites
 from syntagm.runs.evaluation import Evaluation, Job
-from syntagm.suite import Draw
-from syntagm.tasks.measured import Measures
-from syntagm.tasks.measures import parse
-from syntagm.tasks.predictions.task import Predictions
+from syntagm.suites.materials.suite_files import SuiteFiles
+from syntagm.suites.suite import Draw
 
 SUITE = "hu2020/mvrr"
 

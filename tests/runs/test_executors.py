@@ -17,13 +17,13 @@ import pytest
 from executor_for_tests import Here
 from laboratory import kills
 
-from syntagm import word_list
 from syntagm.cli import main
-from syntagm.errors import InputError, Interrupted, ModelError, RunError, SyntagmError
-from syntagm.io import atomic
-from syntagm.materials import suite_files
+from syntagm.core.errors import InputError, Interrupted, ModelError, RunError, SyntagmError
+from syntagm.core.io import atomic
+from syntagm.core.progress import Progress
+from syntagm.evaluation.gaps.task import Gaps
+from syntagm.evaluation.predictions.task import Predictions
 from syntagm.models.names import load
-from syntagm.progress import Progress
 from syntagm.runs import computing, driver, executors, worker
 from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive
@@ -34,8 +34,8 @@ from syntagm.runs.pieces import RESULTS, Outcome, Piece, refusal
 from syntagm.runs.shared_folder import SharedFolder
 from syntagm.runs.store import Run
 from syntagm.runs.worker import Session, Worker
-from syntagm.tasks.gaps.task import Gaps
-from syntagm.tasks.predictions.task import Predictions
+from syntagm.suites import word_list
+from syntagm.suites.materials import suite_files
 
 SUITES = ("first", "second", "third")
 
@@ -68,7 +68,7 @@ def drive_all(
 
 @pytest.fixture
 def expected(tmp_path: Path, files: list[str]) -> dict[str, str]:
-    from syntagm.materials.suite_files import SuiteFiles
+    from syntagm.suites.materials.suite_files import SuiteFiles
 
     for job in jobs(tmp_path / "expected"):
         run_suites(load(job.model), SuiteFiles(files), job.folder)

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 from toy_runs import agreement, interrupt, pairs, sentence, toy_run
 
-from syntagm.errors import RunError
-from syntagm.io import atomic
+from syntagm.core.errors import RunError
+from syntagm.core.io import atomic
 from syntagm.models.names import load
 from syntagm.runs import ledger
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import open_run
-from syntagm.suite import Item, Suite
+from syntagm.suites.suite import Item, Suite
 
 NOUNS = ("dog", "cat", "bird", "cats", "dogs")
 
@@ -155,7 +155,7 @@ def test_a_full_disk_is_one_error_and_loses_nothing(tmp_path: Path, undisturbed:
     """A real limit of the system on the size of files, raised until the run succeeds."""
     script = (
         f"import sys, resource; sys.path[:0] = {TESTS!r}; from test_faults import many_suites\n"
-        "from syntagm.errors import RunError; from syntagm.models.names import load\n"
+        "from syntagm.core.errors import RunError; from syntagm.models.names import load\n"
         "from syntagm.runs.evaluate import run_suites as run\n"
         "model, suites = load('toy'), many_suites()\n"
         "for limit in (0, 300, 2000, 3000, 5000, 20000, 10**6):\n"
@@ -246,7 +246,7 @@ def test_another_run_is_refused(tmp_path: Path) -> None:
 def test_suites_are_cut_into_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five items of two sentences, four sentences a shard: 2 + 2 + 1 items, and the same results as in one piece."""
     whole = toy_run(tmp_path / "whole", many_suites()[0])
-    monkeypatch.setattr("syntagm.tasks.slices.MAX_SENTENCES", 4)
+    monkeypatch.setattr("syntagm.evaluation.slices.MAX_SENTENCES", 4)
     parts = toy_run(tmp_path / "parts", many_suites()[0])
     assert len(parts.suites[0].shards) == 3
     assert parts.results().equals(whole.results())
@@ -307,14 +307,14 @@ def test_interrupting_keeps_what_is_finished(tmp_path: Path) -> None:
 
 
 def test_two_suites_of_one_name_are_refused(tmp_path: Path) -> None:
-    from syntagm.errors import UsageError
+    from syntagm.core.errors import UsageError
 
     with pytest.raises(UsageError, match="two suites with this name"):
         toy_run(tmp_path, agreement(), agreement())
 
 
 def test_malformed_suites_are_refused(tmp_path: Path) -> None:
-    from syntagm.errors import InputError
+    from syntagm.core.errors import InputError
 
     twice = pairs("twice", ("The dog barks", "The dog bark"))
     broken = Suite("twice", (twice.items[0], twice.items[0]), twice.predictions)
@@ -328,7 +328,7 @@ def test_an_error_inside_a_portion_keeps_answers_that_were_computed_one_by_one(
 ) -> None:
     from evaluation import evaluate
 
-    from syntagm.errors import ModelError
+    from syntagm.core.errors import ModelError
     from syntagm.models.toy.model import Toy
     from syntagm.runs.cache import AnswerCache
 
@@ -352,10 +352,10 @@ def test_a_stop_inside_a_shard_keeps_the_finished_portions(tmp_path: Path, monke
     """Ten texts in portions of four: stopped in the second portion, the first is not asked again."""
     from evaluation import evaluate
 
-    from syntagm.errors import Interrupted
+    from syntagm.core.errors import Interrupted
     from syntagm.runs.cache import AnswerCache
 
-    monkeypatch.setattr("syntagm.tasks.predictions.task.Predictions.portion", 4)
+    monkeypatch.setattr("syntagm.evaluation.predictions.task.Predictions.portion", 4)
     model, suite = load("demo"), many_suites()[0]
     cache = AnswerCache(tmp_path / "answers.sqlite", pytest.fail)
     asked = 0

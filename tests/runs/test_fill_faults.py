@@ -13,13 +13,13 @@ import pytest
 from fill_for_tests import Drawn
 from toy_runs import pairs
 
-from syntagm.errors import RunError
-from syntagm.io import atomic
+from syntagm.core.errors import RunError
+from syntagm.core.io import atomic
+from syntagm.evaluation.gaps import plan
 from syntagm.runs.evaluate import fill
 from syntagm.runs.store import open_run
-from syntagm.suite import Suite
-from syntagm.tasks.gaps import plan
-from syntagm.word_list import WordList, WordRow
+from syntagm.suites.suite import Suite
+from syntagm.suites.word_list import WordList, WordRow
 
 FORMS = [(f"{verb}s", verb) for verb in ("bark", "sing", "nap", "run", "sit")]
 WORDS = WordList("five", ("singular", "plural"), tuple(WordRow(forms[1], forms) for forms in FORMS))
@@ -31,7 +31,7 @@ SLOW_RUN = """
 import sys, time
 sys.path[:0] = {tests!r}
 import test_fill_faults as here
-from syntagm.tasks.gaps import plan
+from syntagm.evaluation.gaps import plan
 plan.SIZE = 4
 model = here.Drawn(here.VOCABULARY)
 fill = model.fill
@@ -49,7 +49,7 @@ MEASURED = """
 import resource, sys
 sys.path[:0] = {tests!r}
 import test_fill_faults as here
-from syntagm.word_list import WordList, WordRow
+from syntagm.suites.word_list import WordList, WordRow
 rows = tuple(WordRow(f"v{{k}}", (f"v{{k}}s", f"v{{k}}")) for k in range(3562))
 words = WordList("many", ("singular", "plural"), (*here.WORDS.rows, *rows))
 vocabulary = [form for row in words.rows for form in row.forms]

@@ -9,7 +9,7 @@ from test_fill_run import CLASH, SIMPLE, VOCABULARY, WORDS, filled
 from toy_runs import pairs
 
 from syntagm.cli import main
-from syntagm.errors import RunError, UsageError
+from syntagm.core.errors import RunError, UsageError
 from syntagm.runs.evaluate import fill
 from syntagm.views.gaps import kept, lemmas
 

@@ -12,26 +12,26 @@ import pytest
 from fill_for_tests import Drawn, oracle
 from toy_runs import FULL, interrupt, pairs
 
-from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
-from syntagm.export import results as results_csv
-from syntagm.export import scores as scores_csv
-from syntagm.export import tokens as tokens_csv
-from syntagm.io.csv import cell
+from syntagm.core.errors import InputError, Interrupted, ModelError, RunError, UsageError
+from syntagm.core.io.csv import cell
+from syntagm.core.progress import Progress
+from syntagm.evaluation.gaps import nucleus
+from syntagm.evaluation.gaps.nucleus import Cut
 from syntagm.models.contract import LanguageModel, Sees
 from syntagm.models.names import load
-from syntagm.progress import Progress
 from syntagm.runs.evaluate import fill
 from syntagm.runs.evaluate import run_suites as score
 from syntagm.runs.store import Run, open_run
-from syntagm.suite import Item, Sentence, Suite
-from syntagm.tasks.gaps import nucleus
-from syntagm.tasks.gaps.nucleus import Cut
+from syntagm.suites.suite import Item, Sentence, Suite
+from syntagm.suites.word_list import WordList, WordRow
 from syntagm.views.comparison import compare
+from syntagm.views.export import results as results_csv
+from syntagm.views.export import scores as scores_csv
+from syntagm.views.export import tokens as tokens_csv
 from syntagm.views.gaps import kept, lemmas
 from syntagm.views.gaps.estimates import contexts, estimates, pooled
 from syntagm.views.scores.numbers import accuracies, chance_of
 from syntagm.views.scores.numbers import estimates as estimate
-from syntagm.word_list import WordList, WordRow
 
 VERBS = [("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"), ("old_s", "old_p"), ("odds", "odd")]
 WORDS = WordList("six", ("singular", "plural"), tuple(WordRow(forms[1], forms) for forms in VERBS))
@@ -205,8 +205,8 @@ def test_lemma_sums(tmp_path: Path) -> None:
 
 
 def test_items_with_two_contexts_have_two_rows(tmp_path: Path) -> None:
-    from syntagm.formula import parse
-    from syntagm.suite import Prediction
+    from syntagm.suites.formula import parse
+    from syntagm.suites.suite import Prediction
 
     texts = {"a": "The dog barks", "b": "The dog bark", "c": "The dogs bark", "d": "The dogs barks"}
     item = Item("7", {name: Sentence(text) for name, text in texts.items()})

@@ -8,12 +8,12 @@ import pytest
 from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.errors import RunError
+from syntagm.core.errors import RunError
+from syntagm.core.progress import Progress
 from syntagm.models.names import load
 from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Cell
-from syntagm.progress import Progress
 from syntagm.runs.evaluate import run_suites
 from syntagm.runs.files import has_run, is_done
 from syntagm.runs.store import open_run, run_folders

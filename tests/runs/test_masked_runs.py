@@ -10,13 +10,13 @@ import pytest
 from masked_for_tests import masked
 
 import syntagm as sg
-from syntagm.answers import Surprisals
-from syntagm.errors import RunError, UsageError
+from syntagm.core.errors import RunError, UsageError
+from syntagm.core.progress import Progress
+from syntagm.models.answers import Surprisals
 from syntagm.models.contract import LanguageModel
-from syntagm.progress import Progress
 from syntagm.report.page import report
 from syntagm.runs.evaluate import run_suites as run
-from syntagm.suite import Suite
+from syntagm.suites.suite import Suite
 from syntagm.views.comparison import compare
 from syntagm.views.scores.numbers import accuracies, scores
 

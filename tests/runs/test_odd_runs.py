@@ -8,9 +8,9 @@ from toy_runs import FULL, agreement, pairs, toy_run
 
 from syntagm import views
 from syntagm.cli import main
-from syntagm.formula import parse
 from syntagm.stats import planning
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 
 OPTIONS = {
     "normalised": ["unigrams={text}"],

@@ -15,15 +15,15 @@ import pytest
 from laboratory import machines
 from laboratory.clusters import Clusters
 
-from syntagm.errors import RunError, UsageError
+from syntagm.core.errors import RunError, UsageError
+from syntagm.core.permissions import NONE
+from syntagm.evaluation.predictions.task import Predictions
 from syntagm.models.names import load
-from syntagm.permissions import NONE
 from syntagm.runs import executors
 from syntagm.runs.computing import Work, versions
 from syntagm.runs.executors import ray
 from syntagm.runs.pieces import OPEN, RESULTS, Answered, Begun, Ended, Lost, Piece, Warned
 from syntagm.runs.worker import Session
-from syntagm.tasks.predictions.task import Predictions
 
 installed = pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="ray is not installed")
 

@@ -12,16 +12,16 @@ import pytest
 from toy_runs import agreement, edit_record, interrupt, toy_run
 
 from syntagm.cli import main
-from syntagm.errors import RunError
-from syntagm.io import integrity, record
+from syntagm.core.errors import RunError
+from syntagm.core.io import integrity, record
+from syntagm.core.progress import Progress
 from syntagm.models.names import load
-from syntagm.progress import Progress
 from syntagm.runs.evaluate import fill
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.files import RECORD
 from syntagm.runs.store import Run, open_run
+from syntagm.suites.word_list import WordList, WordRow
 from syntagm.views.gaps import kept
-from syntagm.word_list import WordList, WordRow
 
 WORDS = WordList(
     "two", ("singular", "plural"), (WordRow("bark", ("barks", "bark")), WordRow("sleep", ("sleeps", "sleep")))
@@ -376,7 +376,7 @@ def test_a_kill_between_any_two_writes_of_a_repair(made: Path, tmp_path: Path, m
     class KillError(BaseException):
         pass
 
-    from syntagm.io import atomic
+    from syntagm.core.io import atomic
 
     original, expected, ended = atomic.os.replace, numbers(made / "predictions"), False
     for last in range(1, 30):

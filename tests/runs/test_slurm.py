@@ -33,13 +33,13 @@ import slurm_for_tests
 from laboratory.kills import LINE, children, ends, files
 
 from syntagm.cli import main
-from syntagm.errors import RunError
+from syntagm.core.errors import RunError
+from syntagm.evaluation.predictions.task import Predictions
 from syntagm.runs import executors
 from syntagm.runs.computing import Work
 from syntagm.runs.exchange import Exchange
 from syntagm.runs.executors.slurm import Slurm
 from syntagm.runs.worker import Session
-from syntagm.tasks.predictions.task import Predictions
 
 WORKERS = ("w1", "w2", "w3")
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.errors import ModelError, RunError, SyntagmError
+from syntagm.core.errors import ModelError, RunError, SyntagmError
+from syntagm.evaluation.task import Unit
 from syntagm.runs import states
 from syntagm.runs.pieces import OPEN, RESULTS, Arrival, Piece
 from syntagm.runs.states import TRIES, State
-from syntagm.tasks.task import Unit
 
 UNITS = (Unit("a", "first", 0, 1, 2), Unit("b", "second", 0, 1, 1))
 WORKERS = ("w1", "w2")

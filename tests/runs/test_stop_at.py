@@ -7,15 +7,15 @@ import pytest
 from executor_for_tests import Here
 from toy_runs import pairs
 
-from syntagm import suite as suites
 from syntagm.cli import main
-from syntagm.errors import RunError, UsageError
+from syntagm.core.errors import RunError, UsageError
 from syntagm.models.names import load
 from syntagm.report import methods
 from syntagm.runs.evaluate import evaluate, run_suites
 from syntagm.runs.store import open_run
 from syntagm.stats import precision
-from syntagm.suite import Suite
+from syntagm.suites import suite as suites
+from syntagm.suites.suite import Suite
 
 
 def judged(name: str, good: int, bad: int) -> Suite:

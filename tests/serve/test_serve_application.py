@@ -13,12 +13,12 @@ pytest.importorskip("starlette")
 
 from asking import HOST, ask, opened
 
-from syntagm.errors import InputError, RunError, UsageError
-from syntagm.serve import limits
-from syntagm.serve.application import build
-from syntagm.serve.gate import SESSION_SECONDS, SESSIONS, TRIES, Gate, Password, read_password
-from syntagm.serve.routes import Asked, Missing, Route, download, page
-from syntagm.serve.server import serve
+from syntagm.core.errors import InputError, RunError, UsageError
+from syntagm.report.serve import limits
+from syntagm.report.serve.application import build
+from syntagm.report.serve.gate import SESSION_SECONDS, SESSIONS, TRIES, Gate, Password, read_password
+from syntagm.report.serve.routes import Asked, Missing, Route, download, page
+from syntagm.report.serve.server import serve
 
 
 def said(asked: Asked) -> object:

@@ -15,9 +15,9 @@ from people_for_tests import SUITES, of_people
 from report_examples import hostile
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.materials.suite_files import read_suites
 from syntagm.report.site.folder import write_pages
-from syntagm.suite import Item, Region, Sentence, Suite
+from syntagm.suites.materials.suite_files import read_suites
+from syntagm.suites.suite import Item, Region, Sentence, Suite
 
 pytest.importorskip("starlette")
 pytestmark = pytest.mark.slow
@@ -206,7 +206,7 @@ def test_hostile_texts_run_nothing(browser: Any, tmp_path: Path) -> None:
         suites.append(Suite(text, tuple(items), (), {"circuit": text, "comment": text, f"region.{text}": text}))
     assert len(set(texts)) == 200
     # `run` would refuse such names; but a run directory may come from anyone.
-    refused = "syntagm.tasks.predictions.task.refuse_no_predictions"
+    refused = "syntagm.evaluation.predictions.task.refuse_no_predictions"
     with patch("syntagm.runs.engine.check", lambda suites: []), patch(refused, lambda suite: None):
         toy_run(tmp_path / "many", *suites)
     hostile(tmp_path / "run")

@@ -14,12 +14,12 @@ from toy_runs import agreement, pairs, toy_run
 
 import syntagm as sg
 from syntagm.report import shell
+from syntagm.report.serve.browse import routes
 from syntagm.report.site.addresses import Filed, Served
 from syntagm.report.site.site import NoPage, Site
 from syntagm.runs.evaluate import evaluate
 from syntagm.runs.rejudged import Rejudged
 from syntagm.runs.store import Run
-from syntagm.serve.browse import routes
 from syntagm.views.scores.numbers import accuracies
 
 PAIRS = pairs(

@@ -12,11 +12,11 @@ from asking import Answer, ask, opened
 from report_examples import Reader
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.formats import syntaxgym
+from syntagm.report.serve.browse import routes
 from syntagm.report.site.folder import write_pages
 from syntagm.runs.store import Run
-from syntagm.serve.browse import routes
-from syntagm.suite import Suite
+from syntagm.suites.formats import syntaxgym
+from syntagm.suites.suite import Suite
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"), tags={"circuit": "X"})
 # Checkpoints of two series, whose groups stand before the colon of their names.

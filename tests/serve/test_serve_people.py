@@ -11,8 +11,7 @@ from report_examples import ATTACKS, Reader
 from toy_runs import pairs
 
 import syntagm as sg
-from syntagm.errors import RunError, UsageError
-from syntagm.imported.pairs import import_results
+from syntagm.core.errors import RunError, UsageError
 from syntagm.models.names import load
 from syntagm.report import shell
 from syntagm.report.page import report
@@ -20,8 +19,9 @@ from syntagm.report.site import pages
 from syntagm.report.site.addresses import Place, Served
 from syntagm.report.site.site import Site
 from syntagm.runs.evaluate import run_suites
+from syntagm.runs.imported.pairs import import_results
 from syntagm.runs.store import Run
-from syntagm.suite import Suite
+from syntagm.suites.suite import Suite
 from syntagm.views.effects import numbers as effects
 from tests.test_imported import sample, written
 

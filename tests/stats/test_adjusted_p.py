@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagm.result import Kind
+from syntagm.evaluation.result import Kind
 from syntagm.stats import paired
 from syntagm.stats.adjust import benjamini_hochberg, holm
 from syntagm.stats.bootstrap import Resampling, using

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import stdtr
 
-from syntagm.result import Group, Kind
+from syntagm.evaluation.result import Group, Kind
 from syntagm.stats import paired, stratified
 from syntagm.stats.paired import Comparison, discordant, over_suites, pair
 from syntagm.stats.paired_intervals import UNDECIDED

@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.result import Group, Kind
+from syntagm.evaluation.result import Group, Kind
 from syntagm.stats.score import accuracy, score, verdicts
 from syntagm.views.scores import numbers as estimates
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from syntagm.result import Kind
+from syntagm.evaluation.result import Kind
 from syntagm.stats import clustered
 from syntagm.stats.association import Association, association
 from syntagm.stats.cluster_intervals import of_clusters

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.stats.mixed import diagnostics, linear, logistic
 
 

@@ -10,7 +10,7 @@ from regression_for_tests import DATA
 from scipy import stats
 
 from syntagm.cli import _lines
-from syntagm.errors import InputError, UsageError
+from syntagm.core.errors import InputError, UsageError
 from syntagm.stats import bootstrap
 from syntagm.stats.mixed import few_groups, kenward_roger, linear, logistic
 

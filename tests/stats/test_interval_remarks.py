@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from syntagm.result import FEW_NUMBERS, Kind, unseen
+from syntagm.evaluation.result import FEW_NUMBERS, Kind, unseen
 from syntagm.stats import in_words
 from syntagm.stats.interval import of_items, of_numbers
 from syntagm.stats.paired import difference

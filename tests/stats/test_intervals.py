@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from syntagm.errors import UsageError
-from syntagm.result import Kind
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.result import Kind
 from syntagm.stats import bootstrap, cluster_intervals, interval, model_classes
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.cluster_intervals import of_clusters

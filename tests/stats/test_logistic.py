@@ -11,7 +11,7 @@ from regression_for_tests import DATA, hu2020_items
 from scipy.optimize import minimize
 from scipy.stats import binom
 
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.stats.mixed import logistic
 from syntagm.stats.mixed.fit import Fit
 from syntagm.stats.mixed.linear import compare

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.errors import InputError, UsageError
-from syntagm.result import Kind
+from syntagm.core.errors import InputError, UsageError
+from syntagm.evaluation.result import Kind
 from syntagm.stats import agreement, bootstrap
 from syntagm.stats.judgements import Judgements
 from syntagm.stats.mixed import crossed

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from syntagm.errors import InputError, UsageError
-from syntagm.result import Kind
+from syntagm.core.errors import InputError, UsageError
+from syntagm.evaluation.result import Kind
 from syntagm.stats import judgements, model_classes, planning, suite_intervals
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.judgements import Judgements

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagm.errors import FormulaError
+from syntagm.core.errors import FormulaError
 from syntagm.stats.mixed import columns
 from syntagm.stats.mixed.formula import MAX_LENGTH, parse
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.errors import InputError, SyntagmError, UsageError
+from syntagm.core.errors import InputError, SyntagmError, UsageError
 from syntagm.stats.mixed import logistic
 from syntagm.stats.mixed.linear import Fit, fit
 

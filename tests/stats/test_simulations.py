@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from regression_for_tests import DATA
 
-from syntagm.errors import Interrupted, RunError
-from syntagm.progress import Progress
+from syntagm.core.errors import Interrupted, RunError
+from syntagm.core.progress import Progress
 from syntagm.stats import bootstrap
 from syntagm.stats.mixed import few_groups, linear, logistic, simulations
 from syntagm.stats.mixed.fit import Fit
@@ -189,7 +189,7 @@ def test_a_place_that_cannot_be_written_is_an_error(fits: tuple[Fit, Fit], tmp_p
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from syntagm.progress import Progress
+from syntagm.core.progress import Progress
 from syntagm.stats.mixed import simulations
 import test_simulations as tests
 simulations._LINEAR = 1

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from syntagm.result import Kind
+from syntagm.evaluation.result import Kind
 from syntagm.stats import stratified
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.interval import LEVEL, of_items

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.result import Group, Kind
+from syntagm.evaluation.result import Group, Kind
 from syntagm.stats import suite_means
 from syntagm.stats.suite_means import contrast, mean, of_counts, of_differences, of_results, of_values
 from syntagm.views.methods import differences

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.errors import InputError
+from syntagm.core.errors import InputError
 from syntagm.stats import bootstrap, variance_shares
 from syntagm.stats.mixed import linear
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from asking import HOST, Answer, ask, opened
 
 from syntagm.studio.studio import Studio
-from syntagm.suite import Suite
+from syntagm.suites.suite import Suite
 
 HERE = {"origin": f"http://{HOST}", "content_type": "application/x-www-form-urlencoded"}
 TWO_BY_TWO = (

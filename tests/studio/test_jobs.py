@@ -13,8 +13,8 @@ pytest.importorskip("starlette")
 from studio_for_tests import TWO_BY_TWO, Visitor
 
 from syntagm.cli import main
-from syntagm.errors import UsageError
-from syntagm.permissions import NONE
+from syntagm.core.errors import UsageError
+from syntagm.core.permissions import NONE
 from syntagm.studio import jobs as module
 from syntagm.studio.jobs import Jobs, Limits
 from syntagm.studio.work import carry_out_job

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("starlette")
 
-from syntagm.errors import InputError, RunError, UsageError
+from syntagm.core.errors import InputError, RunError, UsageError
 from syntagm.studio.store import Conflict, Store, digest_of
 
 

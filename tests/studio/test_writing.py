@@ -9,11 +9,11 @@ pytest.importorskip("starlette")
 
 from studio_for_tests import ATTACKS, TWO_BY_TWO, Visitor, attacked
 
-from syntagm.errors import InputError
-from syntagm.formula import parse
+from syntagm.core.errors import InputError
 from syntagm.studio import drafts
 from syntagm.studio.store import digest_of
-from syntagm.suite import Prediction
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Prediction
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.answers import Surprisals
-from syntagm.errors import AlignmentError
-from syntagm.suite import Region, Sentence
-from syntagm.tasks.align import Rule, align
-from syntagm.tasks.reading import Reading
+from syntagm.core.errors import AlignmentError
+from syntagm.evaluation.align import Rule, align
+from syntagm.evaluation.reading import Reading
+from syntagm.models.answers import Surprisals
+from syntagm.suites.suite import Region, Sentence
 
 # Letters, punctuation, white space of many kinds, marks that combine, characters without width, right-to-left, emoji.
 CHARACTERS = (

@@ -16,17 +16,17 @@ import pytest
 from toy_runs import agreement
 
 import syntagm as sg
-from syntagm import registry
-from syntagm.answers import Answers, Surprisals
 from syntagm.cli import main
-from syntagm.errors import InputError, RunError, UsageError
+from syntagm.core import registry
+from syntagm.core.errors import InputError, RunError, UsageError
+from syntagm.evaluation import measures
+from syntagm.evaluation.measure import Judgement, Measure
+from syntagm.evaluation.reading import Reading
+from syntagm.evaluation.result import Kind
+from syntagm.models.answers import Answers, Surprisals
 from syntagm.models.contract import LanguageModel
-from syntagm.result import Kind
 from syntagm.runs.evaluate import run_suites as run
-from syntagm.suite import Item
-from syntagm.tasks import measures
-from syntagm.tasks.measure import Judgement, Measure
-from syntagm.tasks.reading import Reading
+from syntagm.suites.suite import Item
 
 LONGEST = '''
 """The surprisal of the most surprising token."""
@@ -34,8 +34,8 @@ LONGEST = '''
 from dataclasses import dataclass
 from typing import ClassVar
 
-from syntagm.result import Kind
-from syntagm.tasks.measure import Judgement, Measure
+from syntagm.evaluation.result import Kind
+from syntagm.evaluation.measure import Judgement, Measure
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,7 @@ from collections import Counter
 
 import pytest
 
-from syntagm.formula import parse
-from syntagm.materials.suite_files import read_suites
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.tasks.gaps.context import (
+from syntagm.evaluation.gaps.context import (
     NO_LABEL,
     NOUNS,
     ONE_KNOWN,
@@ -19,8 +16,11 @@ from syntagm.tasks.gaps.context import (
     contexts,
     knows,
 )
-from syntagm.tasks.gaps.distinct_contexts import suite_contexts
-from syntagm.word_list import WordList, WordRow, read
+from syntagm.evaluation.gaps.distinct_contexts import suite_contexts
+from syntagm.suites.formula import parse
+from syntagm.suites.materials.suite_files import read_suites
+from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.suites.word_list import WordList, WordRow, read
 
 VERBS = WordList("verbs", ("singular", "plural"), (WordRow("be", ("is", "are")), WordRow("bark", ("barks", "bark"))))
 PRONOUNS = WordList("reflexives", ("he", "she", "they"), (WordRow("self", ("himself", "herself", "themselves")),))

@@ -6,13 +6,13 @@ from fill_for_tests import Drawn, oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.answers import Fill, Gap
-from syntagm.errors import UsageError
-from syntagm.tasks.gaps.candidates import candidates
-from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP, Cut, cuts
-from syntagm.tasks.gaps.shares import Shares, shares
-from syntagm.tasks.gaps.weights import EqualWeight, ModelWeight
-from syntagm.word_list import WordList, WordRow
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.gaps.candidates import candidates
+from syntagm.evaluation.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP, Cut, cuts
+from syntagm.evaluation.gaps.shares import Shares, shares
+from syntagm.evaluation.gaps.weights import EqualWeight, ModelWeight
+from syntagm.models.answers import Fill, Gap
+from syntagm.suites.word_list import WordList, WordRow
 
 NAN = float("nan")
 VERBS = WordList("two", ("singular", "plural"), (WordRow("run", ("runs", "run")), WordRow("walk", ("walks", "walk"))))

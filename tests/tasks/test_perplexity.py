@@ -9,17 +9,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from syntagm.answers import Surprisals
 from syntagm.cli import main
 from syntagm.cli.perplexity import _unlike
-from syntagm.errors import InputError, UsageError
+from syntagm.core.errors import InputError, UsageError
+from syntagm.core.progress import Progress
+from syntagm.evaluation.perplexity import PORTION, Perplexity, division, perplexities, perplexity
+from syntagm.models.answers import Surprisals
 from syntagm.models.contract import LanguageModel
 from syntagm.models.names import load
 from syntagm.models.ngram import model as ngram
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.experiment.model import measure
-from syntagm.progress import Progress
-from syntagm.tasks.perplexity import PORTION, Perplexity, division, perplexities, perplexity
 from syntagm.training.corpora import corpus
 
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from evaluation import evaluate
 
-from syntagm import formula
-from syntagm.answers import Surprisals
+from syntagm.evaluation.align import Batch
+from syntagm.evaluation.predictions.prediction import PredictionMeasure
+from syntagm.evaluation.predictions.task import Predictions
+from syntagm.evaluation.reading import Reading
 from syntagm.models import names
+from syntagm.models.answers import Surprisals
 from syntagm.models.contract import LanguageModel
 from syntagm.runs.ledger import options_of
-from syntagm.suite import Aggregate, Item, Prediction, Region, Sentence, Suite
-from syntagm.tasks.align import Batch
-from syntagm.tasks.predictions.prediction import PredictionMeasure
-from syntagm.tasks.predictions.task import Predictions
-from syntagm.tasks.reading import Reading
+from syntagm.suites import formula
+from syntagm.suites.suite import Aggregate, Item, Prediction, Region, Sentence, Suite
 
 TEXT = "The dogs bark ."
 REGIONS = (Region("1", 0, 3), Region("2", 4, 8), Region("3", 8, 8), Region("4", 9, 13))
@@ -198,7 +198,7 @@ def test_each_distinct_text_is_asked_once_and_every_item_judged() -> None:
 
 
 def test_reasons_for_undefined_values_are_told_apart() -> None:
-    from syntagm.tasks.items import _reason
+    from syntagm.evaluation.items import _reason
 
     found = {
         tuple(bits): _reason(

@@ -14,10 +14,10 @@ from models_for_tests import FAMILIES, causal, lstm, ngram, rnng
 from toy_runs import agreement
 
 import syntagm as sg
-from syntagm.answers import Reductions, Surprisals
 from syntagm.cli import main
-from syntagm.errors import ModelError, RunError, UsageError
+from syntagm.core.errors import ModelError, RunError, UsageError
 from syntagm.models import possible
+from syntagm.models.answers import Reductions, Surprisals
 from syntagm.models.contract import LanguageModel
 from syntagm.models.reduction import reduce
 from syntagm.models.toy.model import Toy

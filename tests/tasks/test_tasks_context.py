@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
+from syntagm.evaluation.texts import score_text
 from syntagm.models.names import load
-from syntagm.tasks.texts import score_text
 
 LINES = ("The dog that barks chased a cat.", "It ran away from the old house.", "Nobody saw it again.")
 

@@ -12,12 +12,12 @@ from masked_for_tests import masked, word_pieces
 from models_for_tests import TEXT, byte_level, causal, lstm, transformer
 
 import syntagm as sg
-from syntagm.answers import Surprisals
 from syntagm.cli import main
+from syntagm.core.progress import Progress
+from syntagm.evaluation.perplexity import perplexity
+from syntagm.models.answers import Surprisals
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.contract import LanguageModel
-from syntagm.progress import Progress
-from syntagm.tasks.perplexity import perplexity
 
 COLUMNS = ["text", "line", "index", "start", "end", "token", "bits", "known", "context"]
 
@@ -202,7 +202,7 @@ def test_a_list_of_texts_is_scored_text_by_text() -> None:
 
 def test_portions_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = sg.score_text(sg.load_model("toy"), TEXT, by="word")
-    monkeypatch.setattr("syntagm.tasks.texts.CHARACTERS", 100)
+    monkeypatch.setattr("syntagm.evaluation.texts.CHARACTERS", 100)
     assert sg.score_text(sg.load_model("toy"), TEXT, by="word").equals(frame)
 
 

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from syntagm.templates import expression
-from syntagm.templates.count import Counted, Counter
-from syntagm.templates.counts import counts
-from syntagm.templates.draw import meets
-from syntagm.templates.effort import Effort
-from syntagm.templates.expression import Differ, Expression, Has, Not, Ref, Share
-from syntagm.templates.lexicon import Word, of_words
-from syntagm.templates.sample import Draws
+from syntagm.suites.templates import expression
+from syntagm.suites.templates.count import Counted, Counter
+from syntagm.suites.templates.counts import counts
+from syntagm.suites.templates.draw import meets
+from syntagm.suites.templates.effort import Effort
+from syntagm.suites.templates.expression import Differ, Expression, Has, Not, Ref, Share
+from syntagm.suites.templates.lexicon import Word, of_words
+from syntagm.suites.templates.sample import Draws
 
 COLUMNS = ("a", "b")
 SLOTS = ("p", "q", "r", "s")

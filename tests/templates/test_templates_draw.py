@@ -9,13 +9,13 @@ from grammar_for_tests import CROSS, SAMPLE, TABLE, made, one, read, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagm.errors import InputError, UsageError
-from syntagm.templates import draw, expression, make, sample
-from syntagm.templates.effort import Effort
-from syntagm.templates.expression import Ref, values
-from syntagm.templates.index import Index
-from syntagm.templates.lexicon import Word, choice, lexical_class
-from syntagm.templates.plan import Plan, Planner, Slot, plans
+from syntagm.core.errors import InputError, UsageError
+from syntagm.suites.templates import draw, expression, make, sample
+from syntagm.suites.templates.effort import Effort
+from syntagm.suites.templates.expression import Ref, values
+from syntagm.suites.templates.index import Index
+from syntagm.suites.templates.lexicon import Word, choice, lexical_class
+from syntagm.suites.templates.plan import Plan, Planner, Slot, plans
 
 
 def slot(name: str, number: int) -> Slot:

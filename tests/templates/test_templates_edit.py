@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.errors import InputError
-from syntagm.formats import blimp
-from syntagm.materials.reading import read
+from syntagm.core.errors import InputError
+from syntagm.suites.formats import blimp
+from syntagm.suites.materials.reading import read
 
 TEMPLATE = """
 [tags]

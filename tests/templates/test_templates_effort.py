@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from grammar_for_tests import CROSS, SAMPLE, made, read
 
-from syntagm.errors import InputError
-from syntagm.languages import spelling as of_language
-from syntagm.languages import tags
-from syntagm.templates import effort, index, make, sample, spelling, template
-from syntagm.templates.counts import counts
-from syntagm.templates.groups import members
-from syntagm.templates.index import Index
-from syntagm.templates.unused import _Reached, refuse_unused
+from syntagm.core.errors import InputError
+from syntagm.suites.languages import spelling as of_language
+from syntagm.suites.languages import tags
+from syntagm.suites.templates import effort, index, make, sample, spelling, template
+from syntagm.suites.templates.counts import counts
+from syntagm.suites.templates.groups import members
+from syntagm.suites.templates.index import Index
+from syntagm.suites.templates.unused import _Reached, refuse_unused
 
 
 def calls(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[int]:

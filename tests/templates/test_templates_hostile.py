@@ -5,8 +5,8 @@ import random
 import pytest
 from grammar_for_tests import CROSS, SAMPLE, TABLE, made
 
-from syntagm.errors import InputError, UsageError
-from syntagm.templates import expression
+from syntagm.core.errors import InputError, UsageError
+from syntagm.suites.templates import expression
 
 PIECES = [
     "{",

@@ -6,10 +6,10 @@ from collections import Counter
 import pytest
 from grammar_for_tests import CROSS, LANGUAGE, SAMPLE, TABLE, one, read, texts
 
-from syntagm.errors import InputError
-from syntagm.templates import expression
-from syntagm.templates.expression import Ref, bound, parse
-from syntagm.templates.plan import plans
+from syntagm.core.errors import InputError
+from syntagm.suites.templates import expression
+from syntagm.suites.templates.expression import Ref, bound, parse
+from syntagm.suites.templates.plan import plans
 
 FRAME = '''
 [classes]

@@ -13,10 +13,10 @@ from grammar_for_tests import CROSS, SAMPLE, TABLE, made, one, texts
 
 import syntagm
 from syntagm.cli import main
-from syntagm.errors import InputError, UsageError
-from syntagm.formats import template
-from syntagm.materials.reading import claimed, read
-from syntagm.templates import make, pattern
+from syntagm.core.errors import InputError, UsageError
+from syntagm.suites.formats import template
+from syntagm.suites.materials.reading import claimed, read
+from syntagm.suites.templates import make, pattern
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference" / "templates.md"
 BLOCK = re.compile(r"^```toml\n(.*?)^```", re.DOTALL | re.MULTILINE)

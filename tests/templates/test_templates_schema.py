@@ -7,9 +7,9 @@ import pytest
 from lexicon_for_tests import FILES
 
 from syntagm.cli import main
-from syntagm.errors import InputError
-from syntagm.materials.reading import read
-from syntagm.templates import schema
+from syntagm.core.errors import InputError
+from syntagm.suites.materials.reading import read
+from syntagm.suites.templates import schema
 
 TEMPLATE = """
 lexicon = "words"

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 import syntagm as sg
-from syntagm.errors import InputError
-from syntagm.languages import spelling as of_language
-from syntagm.languages import tags
-from syntagm.templates import spelling
+from syntagm.core.errors import InputError
+from syntagm.suites.languages import spelling as of_language
+from syntagm.suites.languages import tags
+from syntagm.suites.templates import spelling
 
 ENGLISH = of_language.of(tags.find("en"))
 article = ENGLISH.dependents[0].form

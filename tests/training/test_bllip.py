@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.errors import InputError, UsageError
+from syntagm.core.errors import InputError, UsageError
 from syntagm.training.corpora import bllip, corpus, trees
 
 YEARS = (1987, 1988, 1989)

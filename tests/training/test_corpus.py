@@ -11,9 +11,9 @@ import pytest
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.errors import InputError, UsageError
-from syntagm.io import lines as _lines
-from syntagm.materials import baselines
+from syntagm.core.errors import InputError, UsageError
+from syntagm.core.io import lines as _lines
+from syntagm.evaluation import baselines
 from syntagm.training.corpora import corpus
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.training.corpora import corpus, nested
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from syntagm.cli import _parser, main
 from syntagm.cli._experiment import _families
-from syntagm.errors import RunError, UsageError
-from syntagm.io import record
+from syntagm.core.errors import RunError, UsageError
+from syntagm.core.io import record
+from syntagm.core.settings import Number, Several, Text
 from syntagm.papers.experiment import hyperparameters
-from syntagm.settings import Number, Several, Text
 from syntagm.training import families
 from syntagm.training.options import MODEL, changed, option, options, part
 

@@ -23,10 +23,10 @@ from safetensors.torch import load_file
 from training_for_tests import GPT2, LSTM, learn
 
 from syntagm.cli import _lines, main
-from syntagm.errors import InputError, Interrupted, ModelError, RunError, UsageError
-from syntagm.io import lock, seal
+from syntagm.core.errors import InputError, Interrupted, ModelError, RunError, UsageError
+from syntagm.core.io import lock, seal
+from syntagm.core.progress import Progress
 from syntagm.models.words import words as _words
-from syntagm.progress import Progress
 from syntagm.training import families, loop, state
 from syntagm.training.gpt2.settings import Gpt2Settings, Text
 from syntagm.training.gpt2.train import train as train_gpt2

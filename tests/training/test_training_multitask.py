@@ -12,8 +12,8 @@ from torch import nn
 from training_for_tests import LSTM, bracketed, learn
 
 from syntagm.cli import main
-from syntagm.errors import InputError, ModelError, UsageError
-from syntagm.io import seal
+from syntagm.core.errors import InputError, ModelError, UsageError
+from syntagm.core.io import seal
 from syntagm.models import names
 from syntagm.models.multitask.network import UNKNOWN, tag
 from syntagm.training.corpora.trees import parse

@@ -15,9 +15,9 @@ from models_for_tests import TEXT
 from torch import nn
 from training_for_tests import ONLSTM, learn
 
-from syntagm.errors import InputError, UsageError
+from syntagm.core.errors import InputError, UsageError
+from syntagm.core.progress import Progress
 from syntagm.models import names
-from syntagm.progress import Progress
 from syntagm.training import loop
 from syntagm.training.lstm.settings import Steps
 from syntagm.training.onlstm import train

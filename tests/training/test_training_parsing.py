@@ -11,11 +11,11 @@ from models_for_tests import TEXT
 from training_for_tests import learn
 
 from syntagm.cli import main
-from syntagm.errors import InputError, ModelError, RunError, UsageError
-from syntagm.io import hashing
+from syntagm.core.errors import InputError, ModelError, RunError, UsageError
+from syntagm.core.io import hashing
+from syntagm.core.permissions import NONE, Permissions
+from syntagm.core.progress import Progress
 from syntagm.models.names import load
-from syntagm.permissions import NONE, Permissions
-from syntagm.progress import Progress
 from syntagm.training import parsing
 from syntagm.training.corpora import corpus
 

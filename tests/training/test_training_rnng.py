@@ -15,8 +15,8 @@ from training_for_tests import bracketed, learn
 
 from benchmarks.plain_rnng import PlainDecoder
 from syntagm.cli import main
-from syntagm.errors import InputError, ModelError, UsageError
-from syntagm.io import seal
+from syntagm.core.errors import InputError, ModelError, UsageError
+from syntagm.core.io import seal
 from syntagm.models import names
 from syntagm.models.rnng.network import Network
 from syntagm.models.rnng.search import SHIFT

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from training_for_tests import GPT2
 
 from syntagm.cli import main
-from syntagm.errors import InputError
+from syntagm.core.errors import InputError
 from syntagm.training.gpt2 import text as _text
 from syntagm.training.gpt2 import tokenizer as _tokenizer
 from syntagm.training.gpt2.rows import NOTHING, cut

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from training_for_tests import OF_WORDS
 
-from syntagm.errors import RunError
-from syntagm.io import seal
-from syntagm.progress import Progress
+from syntagm.core.errors import RunError
+from syntagm.core.io import seal
+from syntagm.core.progress import Progress
 from syntagm.training import families
 from syntagm.training.options import changed
 from syntagm.training.statistics import unseen_classes

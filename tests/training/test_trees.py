@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntagm.errors import InputError
+from syntagm.core.errors import InputError
 from syntagm.training.corpora import trees
 from syntagm.training.corpora.trees import Tree
 

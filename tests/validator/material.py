@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import syntagm as sg
-from syntagm import materials
-from syntagm.suite import Suite
+from syntagm.suites import materials
+from syntagm.suites.suite import Suite
 
 FOLDER = Path(materials.__file__).parent / "warstadt2020"
 

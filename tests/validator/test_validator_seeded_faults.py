@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import syntagm as sg
-from syntagm.check import check
-from syntagm.errors import SyntagmError
+from syntagm.core.errors import SyntagmError
+from syntagm.suites.check import check
 
 pytest.importorskip("lemminflect")
 

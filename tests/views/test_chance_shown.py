@@ -8,12 +8,12 @@ import pytest
 from toy_runs import agreement, edit_record, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.formula import parse
 from syntagm.report import numbers
 from syntagm.report.page import report
 from syntagm.report.predictions import figures, scores
 from syntagm.runs.store import Run, open_run
-from syntagm.suite import Prediction, Suite
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Prediction, Suite
 from syntagm.views.scores import numbers as estimates
 
 # "Is above 3 bits" has no chance level; the other is one comparison.

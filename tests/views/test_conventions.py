@@ -14,21 +14,21 @@ from scipy import stats
 from toy_runs import agreement, pairs
 
 import syntagm as sg
-from syntagm.answers import Surprisals
 from syntagm.cli import main
-from syntagm.conventions import linking, ratings
-from syntagm.conventions.convention import Convention, Judge
-from syntagm.conventions.scored import Scored, differing, scored
-from syntagm.conventions.unigram import counted
-from syntagm.errors import InputError, RunError, UsageError
-from syntagm.materials import datasets
+from syntagm.core.errors import InputError, RunError, UsageError
+from syntagm.evaluation.conventions import linking, ratings
+from syntagm.evaluation.conventions.convention import Convention, Judge
+from syntagm.evaluation.conventions.scored import Scored, differing, scored
+from syntagm.evaluation.conventions.unigram import counted
+from syntagm.evaluation.predictions.task import Predictions
+from syntagm.models.answers import Surprisals
 from syntagm.runs import rejudged
 from syntagm.runs.evaluate import evaluate, run_suites
 from syntagm.runs.rejudged import Rejudged
 from syntagm.runs.store import Run
 from syntagm.stats import interval, score
 from syntagm.stats.auc import auc
-from syntagm.tasks.predictions.task import Predictions
+from syntagm.suites.materials import datasets
 from syntagm.views import auc as separation
 from syntagm.views import claims, conventions
 from syntagm.views.conventions import numbers

@@ -10,13 +10,13 @@ from toy_runs import pairs
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.conventions.convention import DEFAULT, Convention
-from syntagm.errors import UsageError
-from syntagm.imported.pairs import PREDICTION, Tool
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.conventions.convention import DEFAULT, Convention
+from syntagm.evaluation.sums import Sum, Sums
 from syntagm.runs.engine import execute
+from syntagm.runs.imported.pairs import PREDICTION, Tool
 from syntagm.runs.store import Run
-from syntagm.suite import Suite
-from syntagm.tasks.sums import Sum, Sums
+from syntagm.suites.suite import Suite
 from syntagm.views import explanation
 from syntagm.views.conventions.numbers import Chosen, results
 from syntagm.views.explanation.search import Candidate

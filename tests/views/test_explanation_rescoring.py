@@ -11,12 +11,12 @@ from toy_runs import pairs
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.errors import UsageError
-from syntagm.imported.pairs import Tool
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.sums import Sum, Sums
 from syntagm.runs.engine import execute
+from syntagm.runs.imported.pairs import Tool
 from syntagm.runs.store import Run
-from syntagm.suite import Item, Sentence, Suite
-from syntagm.tasks.sums import Sum, Sums
+from syntagm.suites.suite import Item, Sentence, Suite
 from syntagm.views import explanation
 from syntagm.views.explanation.rescoring import Rescoring
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.answers import Surprisals
-from syntagm.formula import parse
+from syntagm.evaluation.reading import Reading
+from syntagm.evaluation.regions import regions
+from syntagm.models.answers import Surprisals
 from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import Run, open_run
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.tasks.reading import Reading
-from syntagm.tasks.regions import regions
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 
 
 def owner(sentence: Sentence, place: int) -> int:

@@ -12,13 +12,13 @@ import pytest
 import vl_convert
 from report_examples import ATTACKS
 
-from syntagm.display import visible
-from syntagm.drawing import pdf, png
-from syntagm.drawing.chart import Figure
-from syntagm.drawing.svg import ATTRIBUTES, ELEMENTS, checked
-from syntagm.errors import UsageError
-from syntagm.result import Estimate, Group
+from syntagm.core.display import visible
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.result import Estimate, Group
 from syntagm.views import margins, regions
+from syntagm.views.drawing import pdf, png
+from syntagm.views.drawing.chart import Figure
+from syntagm.views.drawing.svg import ATTRIBUTES, ELEMENTS, checked
 from syntagm.views.scores import chart as scores
 
 

@@ -8,7 +8,7 @@ from toy_runs import agreement, toy_run
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.result import IN_BRIEF, unseen
+from syntagm.evaluation.result import IN_BRIEF, unseen
 from syntagm.runs.store import Run
 
 # The toy model knows that dogs bark, the other model that cats and birds do, too. Two suites have a bird among the dogs.

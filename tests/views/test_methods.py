@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 from toy_runs import agreement
 
-from syntagm.errors import UsageError
-from syntagm.materials.finding import expand
-from syntagm.materials.suite_files import SuiteFiles
+from syntagm.core.errors import UsageError
 from syntagm.models.names import load
 from syntagm.runs.evaluate import run_suites
+from syntagm.suites.materials.finding import expand
+from syntagm.suites.materials.suite_files import SuiteFiles
 from syntagm.views import methods
 
 SUITES = ["determiner_noun_agreement_1", "anaphor_number_agreement", "determiner_noun_agreement_2", "causative"]

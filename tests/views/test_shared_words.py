@@ -8,12 +8,12 @@ import pytest
 from toy_runs import agreement, toy_run
 
 import syntagm as sg
-from syntagm.check import check
 from syntagm.cli import main
-from syntagm.result import Kind
+from syntagm.evaluation.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats.clustered import Alike, alike, evident
-from syntagm.suite import few_words, shared_words
+from syntagm.suites.check import check
+from syntagm.suites.suite import few_words, shared_words
 from syntagm.views.shared_words import remark
 
 # Under the toy model all items with "dog" hold, and no others: .75 and three times .25 from the mean of 40 items. Leaving a

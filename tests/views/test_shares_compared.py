@@ -15,17 +15,17 @@ from toy_runs import pairs
 
 from syntagm.cli import compare as command
 from syntagm.cli import main
-from syntagm.errors import UsageError
-from syntagm.result import Kind
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.result import Kind
 from syntagm.runs.evaluate import fill
 from syntagm.runs.store import Run, open_run
 from syntagm.stats import paired
-from syntagm.suite import Suite
+from syntagm.suites.suite import Suite
+from syntagm.suites.word_list import WordList, WordRow
 from syntagm.views import margins
 from syntagm.views.comparison import compare
 from syntagm.views.gaps import comparability
 from syntagm.views.scores import chart as scores
-from syntagm.word_list import WordList, WordRow
 
 FORMS = (("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"))
 VOCABULARY = [*(form for two in FORMS for form in two), *"abcdefghij"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from syntagm.drawing.table import Table
+from syntagm.views.drawing.table import Table
 
 
 @pytest.mark.parametrize("column", ["p", "p Holm"])

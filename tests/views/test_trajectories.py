@@ -10,16 +10,16 @@ import pytest
 from toy_runs import agreement, pairs, toy_run, training_record
 
 from syntagm.cli import main
-from syntagm.drawing.table import Table
-from syntagm.errors import InputError, RunError, UsageError
-from syntagm.io import seal
-from syntagm.result import Kind
+from syntagm.core.errors import InputError, RunError, UsageError
+from syntagm.core.io import seal
+from syntagm.evaluation.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap
 from syntagm.stats.bootstrap import Resampling, using
 from syntagm.stats.interval import of_items
 from syntagm.stats.trajectory import between, crossing, mean_height
 from syntagm.views import options, trajectory_gap, words
+from syntagm.views.drawing.table import Table
 from syntagm.views.trajectory import chart as figure
 from syntagm.views.trajectory import numbers as trajectories
 from syntagm.views.trajectory import table

@@ -10,11 +10,11 @@ from toy_runs import agreement, pairs, toy_run
 
 from syntagm import views
 from syntagm.cli import main
-from syntagm.errors import InputError, UsageError
-from syntagm.result import Estimate, Group
+from syntagm.core.errors import InputError, UsageError
+from syntagm.evaluation.result import Estimate, Group
 from syntagm.runs.store import Run, open_run
 from syntagm.stats.paired import Comparison
-from syntagm.suite import Item, Region, Sentence, sampled
+from syntagm.suites.suite import Item, Region, Sentence, sampled
 from syntagm.views import methods
 from syntagm.views.options import options
 from syntagm.views.quantity import labels

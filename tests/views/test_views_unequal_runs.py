@@ -17,18 +17,16 @@ from toy_runs import FULL, agreement, pairs, toy_run
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.drawing.chart import Figure
-from syntagm.drawing.table import Table
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.experiment import people
 from syntagm.experiment.answers import Answer, Audit
-from syntagm.formula import parse
 from syntagm.models.names import load
 from syntagm.papers.hu2020 import figures, study, tables
 from syntagm.runs.evaluate import run_suites
 from syntagm.runs.several import numbers_of_suites
 from syntagm.runs.store import Run
-from syntagm.suite import Item, Prediction, Sentence, Suite
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Item, Prediction, Sentence, Suite
 from syntagm.views import (
     ceiling,
     circuits,
@@ -43,6 +41,8 @@ from syntagm.views import (
     scores,
     words,
 )  # fmt: skip
+from syntagm.views.drawing.chart import Figure
+from syntagm.views.drawing.table import Table
 
 DOG, CAT, BIRD = (
     ("The dog barks", "The dog bark"),

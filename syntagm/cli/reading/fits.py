@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
 from syntagm.cli.reading.options import print_counts, print_notes, said, save_table
-from syntagm.errors import InputError, UsageError
-from syntagm.io.number import counted
+from syntagm.core.errors import InputError, UsageError
+from syntagm.core.io.number import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,7 +28,7 @@ FIGURES = ("gain", "lag", "shape")
 
 def fit(options: argparse.Namespace) -> int:
     """Fit reading times, and print gains on held-out folds and slopes; return 1 if --slopes lacks those of a model."""
-    from syntagm.io import atomic, csv
+    from syntagm.core.io import atomic, csv
     from syntagm.reading_times import analyses, fitting, slopes, tables
 
     drawn = [_figure(text) for text in options.figure]
@@ -94,8 +94,8 @@ def _draw(analysis: "Analysis", drawn: Sequence[tuple[str, Path]], against: Path
 
 def effects(options: argparse.Namespace) -> int:
     """Print predicted effects in ms; return 0."""
-    from syntagm.drawing.table import Table
     from syntagm.reading_times import analyses, effects, roles, tables
+    from syntagm.views.drawing.table import Table
 
     words_source = tables.open_table(options.words)
     unused = ("time", "text", "sentence", "participant")

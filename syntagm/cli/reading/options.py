@@ -104,7 +104,7 @@ def save_table(
 
     import polars as pl
 
-    from syntagm.io import csv
+    from syntagm.core.io import csv
     from syntagm.reading_times import record
 
     if options.output.suffix == ".parquet":

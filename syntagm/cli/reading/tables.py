@@ -19,7 +19,7 @@ from syntagm.cli.reading.options import (
     scores_of,
     times_of,
 )
-from syntagm.errors import InputError, UsageError
+from syntagm.core.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,7 +142,7 @@ def join(options: argparse.Namespace) -> int:
 
 def _mismatches(options: argparse.Namespace, joined: "Joined | None") -> dict[Path, bytes]:
     """Return the list of mismatches as a file beside the output; an earlier list is deleted if there are none."""
-    from syntagm.io import csv
+    from syntagm.core.io import csv
     from syntagm.reading_times.joining import listed
 
     path = options.output.with_name(options.output.name + ".mismatches.csv")

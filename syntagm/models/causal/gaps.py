@@ -23,8 +23,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from syntagm.answers import Entry, Fill, Gap
 from syntagm.models import rank
+from syntagm.models.answers import Entry, Fill, Gap
 from syntagm.models.batching import once
 from syntagm.models.causal.branches import Branches, Part, grow
 from syntagm.models.causal.candidates import Spelled, Speller

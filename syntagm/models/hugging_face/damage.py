@@ -7,9 +7,9 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import ModelError
-from syntagm.io import hub, regular
-from syntagm.io.json import record
+from syntagm.core.errors import ModelError
+from syntagm.core.io import hub, regular
+from syntagm.core.io.json import record
 from syntagm.models.hugging_face.foreign import one_error
 
 _INDEX = "model.safetensors.index.json"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Entry
+from syntagm.models.answers import Entry
 from syntagm.models.hugging_face.tokens import special_symbols, speller
 from syntagm.models.rank import likeliest, rank
 

@@ -8,8 +8,8 @@ import mmap
 import struct
 from pathlib import Path
 
-from syntagm.errors import ModelError
-from syntagm.io import regular
+from syntagm.core.errors import ModelError
+from syntagm.core.io import regular
 
 MAGIC = b"GGUF"
 # Types of values -> their bytes.

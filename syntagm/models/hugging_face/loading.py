@@ -10,8 +10,8 @@ import torch
 import transformers
 from huggingface_hub import constants
 
-from syntagm.errors import ModelError, UsageError
-from syntagm.io import hashing, hub, seal
+from syntagm.core.errors import ModelError, UsageError
+from syntagm.core.io import hashing, hub, seal
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
 from syntagm.models.hugging_face import adapter, location, state

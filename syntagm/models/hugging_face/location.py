@@ -8,8 +8,8 @@ from typing import Any
 import huggingface_hub
 from huggingface_hub import constants
 
-from syntagm.errors import ModelError, UsageError
-from syntagm.io import hub, json, seal
+from syntagm.core.errors import ModelError, UsageError
+from syntagm.core.io import hub, json, seal
 from syntagm.models import families
 from syntagm.models.hugging_face.unsafe import refuse_unsafe
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from syntagm.core.settings import Text, Whole
 from syntagm.models.family import Program
 from syntagm.models.option import DEVICE, NO_YES, Choice, Option, Value
-from syntagm.settings import Text, Whole
 
 BOS = Option(
     "bos",

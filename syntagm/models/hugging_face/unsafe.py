@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import ModelError
-from syntagm.io import hub, regular
-from syntagm.io.json import record
+from syntagm.core.errors import ModelError
+from syntagm.core.io import hub, regular
+from syntagm.core.io.json import record
+from syntagm.core.permissions import how_to_give
 from syntagm.models.hugging_face.damage import refuse_damaged_weights
-from syntagm.permissions import how_to_give
 
 # Fields of config.json that transformers builds one object each for, and what no published model exceeds.
 _MOST = dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), 1_000) | {"num_labels": 1_000_000}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap
+from syntagm.models.answers import Fill, Gap
 from syntagm.models.batching import once
 from syntagm.models.hugging_face.entries import Entries
 from syntagm.models.hugging_face.tokens import refuse_beyond

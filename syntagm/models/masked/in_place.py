@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Gap
+from syntagm.models.answers import Gap
 from syntagm.models.hugging_face.tokens import Framed, frame
 
 # Number of kinds of contexts in the cache, each with all candidates.

@@ -19,8 +19,8 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap, InContext, Reductions, Surprisals
-from syntagm.errors import ModelError
+from syntagm.core.errors import ModelError
+from syntagm.models.answers import Fill, Gap, InContext, Reductions, Surprisals
 from syntagm.models.device import send
 from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.identity import Identified

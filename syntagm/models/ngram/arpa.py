@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.errors import ModelError
-from syntagm.io import atomic
+from syntagm.core.errors import ModelError
+from syntagm.core.io import atomic
 from syntagm.models.ngram.ngrams import Ngrams
 
 if TYPE_CHECKING:

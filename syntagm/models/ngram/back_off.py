@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap, Surprisals
+from syntagm.models.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import LanguageModel
 from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import END, START, Ngrams

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError, ModelError, RunError, SyntagmError
-from syntagm.io import atomic, hashing, lock, regular, safetensors_file, seal, shape
-from syntagm.io.json import record
-from syntagm.io.shape import shown
+from syntagm.core.errors import InputError, ModelError, RunError, SyntagmError
+from syntagm.core.io import atomic, hashing, lock, regular, safetensors_file, seal, shape
+from syntagm.core.io.json import record
+from syntagm.core.io.shape import shown
 from syntagm.models.ngram.ngrams import START, Ngrams
 from syntagm.models.words import vocabulary
 from syntagm.models.words.vocabulary import Vocabulary

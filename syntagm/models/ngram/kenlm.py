@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm import extras
-from syntagm.answers import Fill, Gap, Surprisals
-from syntagm.errors import ModelError
-from syntagm.io import regular
+from syntagm.core import extras
+from syntagm.core.errors import ModelError
+from syntagm.core.io import regular
+from syntagm.models.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import LanguageModel, unable
 from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import START, UNKNOWN

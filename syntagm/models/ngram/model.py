@@ -10,8 +10,8 @@ surprisal.
 from collections.abc import Mapping
 from pathlib import Path
 
-from syntagm.errors import ModelError, UsageError
-from syntagm.io import hashing
+from syntagm.core.errors import ModelError, UsageError
+from syntagm.core.io import hashing
 from syntagm.models.ngram import arpa_reader, folder, kenlm
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.family import FAMILY

@@ -8,8 +8,8 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Entry, Fill, Gap, Reductions, Surprisals
-from syntagm.errors import ModelError
+from syntagm.core.errors import ModelError
+from syntagm.models.answers import Entry, Fill, Gap, Reductions, Surprisals
 from syntagm.models.batching import in_batches, once
 from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import END, START

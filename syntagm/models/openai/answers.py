@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from syntagm.errors import InputError
-from syntagm.io.shape import shown
+from syntagm.core.errors import InputError
+from syntagm.core.io.shape import shown
 from syntagm.models.possible import ROUNDING_NATS
 
 # What servers give for a probability of 0, since JSON has no infinite numbers (vLLM).

@@ -11,8 +11,8 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from syntagm.errors import InputError
-from syntagm.io.shape import shown
+from syntagm.core.errors import InputError
+from syntagm.core.io.shape import shown
 from syntagm.models.openai.answers import Completion, logprob
 from syntagm.models.openai.client import Client
 

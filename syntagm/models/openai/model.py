@@ -34,8 +34,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from syntagm.answers import Surprisals
-from syntagm.errors import InputError, ModelError, UsageError
+from syntagm.core.errors import InputError, ModelError, UsageError
+from syntagm.models.answers import Surprisals
 from syntagm.models.batching import once
 from syntagm.models.conformance import prefixes
 from syntagm.models.contract import LanguageModel

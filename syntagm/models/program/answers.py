@@ -9,10 +9,10 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap, Surprisals
-from syntagm.errors import InputError
-from syntagm.io.shape import check, shown
+from syntagm.core.errors import InputError
+from syntagm.core.io.shape import check, shown
 from syntagm.models import possible
+from syntagm.models.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import Query, Sees
 from syntagm.models.partition import fault
 

@@ -11,15 +11,15 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Fill, Gap, Surprisals
-from syntagm.errors import InputError, ModelError
-from syntagm.io import hashing
-from syntagm.io.number import counted
+from syntagm.core.errors import InputError, ModelError
+from syntagm.core.io import hashing
+from syntagm.core.io.number import counted
+from syntagm.core.permissions import how_to_give
+from syntagm.models.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import LanguageModel, refuse_best
 from syntagm.models.family import Family
 from syntagm.models.program import answers
 from syntagm.models.program.process import Ended, Process
-from syntagm.permissions import how_to_give
 
 PROTOCOL = 1
 # The longest time for an answer, and the largest number of texts in a request, unless others are chosen.

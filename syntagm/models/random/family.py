@@ -1,8 +1,8 @@
 """The declaration of the family `random`."""
 
+from syntagm.core.settings import Whole
 from syntagm.models.family import Family, Scoring
 from syntagm.models.option import NO_YES, Fixed, Option, Value
-from syntagm.settings import Whole
 
 FAMILY = Family(
     name="random",

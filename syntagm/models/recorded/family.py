@@ -1,8 +1,8 @@
 """The declaration of the family `recorded`."""
 
+from syntagm.core.settings import Text
 from syntagm.models.family import Family
 from syntagm.models.option import NO_YES, YES_NO, Choice, Option, Value, choice
-from syntagm.settings import Text
 
 FAMILY = Family(
     name="recorded",

@@ -23,10 +23,10 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 
-from syntagm.answers import InContext, Surprisals
-from syntagm.errors import InputError, ModelError
-from syntagm.io import csv, utf8
+from syntagm.core.errors import InputError, ModelError
+from syntagm.core.io import csv, utf8
 from syntagm.models import families, possible
+from syntagm.models.answers import InContext, Surprisals
 from syntagm.models.contract import LanguageModel, Sees
 from syntagm.models.hugging_face.tokens import BYTES
 from syntagm.models.recorded.family import FAMILY

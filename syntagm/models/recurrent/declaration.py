@@ -1,10 +1,10 @@
 """Declarations of the families of word-level recurrent networks, and the settings that they share."""
 
+from syntagm.core.settings import Whole
 from syntagm.models.contract import Query
 from syntagm.models.family import Family, Program
 from syntagm.models.option import DEVICE, NO_YES, YES_NO, Choice, Fixed, Option, Value, choice
 from syntagm.models.words.words import KINDS
-from syntagm.settings import Whole
 
 CAN: tuple[Query, ...] = ("score", "reduce", "fill", "best")
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from syntagm.answers import Entry, Fill, Gap, InContext, Reductions, Surprisals
+from syntagm.models.answers import Entry, Fill, Gap, InContext, Reductions, Surprisals
 from syntagm.models.batching import in_batches, once
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device

@@ -17,8 +17,8 @@ from itertools import accumulate
 import numpy as np
 import torch
 
-from syntagm.answers import Surprisals
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
+from syntagm.models.answers import Surprisals
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
 from syntagm.models.rnng.family import FAMILY

@@ -3,8 +3,8 @@
 import sys
 from collections.abc import Mapping
 
-from syntagm import extras
-from syntagm.errors import ModelError
+from syntagm.core import extras
+from syntagm.core.errors import ModelError
 from syntagm.models.hugging_face import location
 
 

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from syntagm.core.settings import Whole
 from syntagm.models.family import Family, Program
 from syntagm.models.hugging_face.options import ARCHITECTURES, BOS, DTYPE, EOS, FLOATS, PROGRAMS
 from syntagm.models.option import Choice, Option
-from syntagm.settings import Whole
 
 FAMILY = Family(
     name="vllm",

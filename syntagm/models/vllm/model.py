@@ -18,9 +18,9 @@ import numpy as np
 import transformers
 from numpy.typing import NDArray
 
-from syntagm.answers import InContext, Surprisals
-from syntagm.errors import ModelError, UsageError
-from syntagm.io import hub
+from syntagm.core.errors import ModelError, UsageError
+from syntagm.core.io import hub
+from syntagm.models.answers import InContext, Surprisals
 from syntagm.models.batching import in_batches, once
 from syntagm.models.conformance import TEXTS
 from syntagm.models.contract import LanguageModel

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from syntagm.errors import ModelError
-from syntagm.io import seal
+from syntagm.core.errors import ModelError
+from syntagm.core.io import seal
 
 FILES = ("model.json", "model.safetensors", "vocabulary.txt")
 

@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.answers import Gap
-from syntagm.errors import ModelError
+from syntagm.core.errors import ModelError
+from syntagm.models.answers import Gap
 from syntagm.models.words.words import is_split, split
 
 # A placeholder for any other word, so that the text before or after it is split as inside a sentence.

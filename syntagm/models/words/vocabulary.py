@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from syntagm.errors import InputError, ModelError, UsageError
-from syntagm.io import atomic, regular
+from syntagm.core.errors import InputError, ModelError, UsageError
+from syntagm.core.io import atomic, regular
 
 END, UNKNOWN = "</s>", "<unk>"
 SINGLE = "UNK"

@@ -11,9 +11,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
 
-from syntagm.errors import ModelError, UsageError
-from syntagm.io import regular, seal
-from syntagm.io.json import record
+from syntagm.core.errors import ModelError, UsageError
+from syntagm.core.io import regular, seal
+from syntagm.core.io.json import record
 from syntagm.models.words import vocabulary
 from syntagm.models.words.folder import FILES
 from syntagm.models.words.vocabulary import Vocabulary

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from syntagm.io import atomic
+from syntagm.core.io import atomic
 from syntagm.training import families
 
 Options = Mapping[str, Any]

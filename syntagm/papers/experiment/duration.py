@@ -6,7 +6,7 @@ The machine's speed in floating-point operations per second is measured here wit
 import time
 from collections.abc import Mapping
 
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.papers.experiment import hyperparameters
 from syntagm.papers.experiment.design import Cell, Design, Options
 from syntagm.papers.experiment.measured import state

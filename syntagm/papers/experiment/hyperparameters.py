@@ -8,9 +8,9 @@ means no limit. Families may also have options of their models, such as the size
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
+from syntagm.core.settings import Number, Values
 from syntagm.papers.experiment.design import Options
-from syntagm.settings import Number, Values
 from syntagm.training import families
 from syntagm.training.options import changed
 from syntagm.training.settings import Default

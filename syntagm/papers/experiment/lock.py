@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from syntagm.errors import RunError
-from syntagm.io.lock import held
-from syntagm.progress import Progress
+from syntagm.core.errors import RunError
+from syntagm.core.io.lock import held
+from syntagm.core.progress import Progress
 
 WAIT_SECONDS = 0.5
 

@@ -4,9 +4,9 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import RunError
-from syntagm.io.record import RENEWED, Form
-from syntagm.io.shape import Shape
+from syntagm.core.errors import RunError
+from syntagm.core.io.record import RENEWED, Form
+from syntagm.core.io.shape import Shape
 from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.runs import ledger

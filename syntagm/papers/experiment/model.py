@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from syntagm.errors import RunError
-from syntagm.io import atomic
+from syntagm.core.errors import RunError
+from syntagm.core.io import atomic
+from syntagm.core.permissions import NONE
+from syntagm.core.progress import Progress
 from syntagm.models.contract import LanguageModel
 from syntagm.papers.experiment import hyperparameters
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.experiment.measured import scored
-from syntagm.permissions import NONE
-from syntagm.progress import Progress
 from syntagm.runs.training_study import PERPLEXITY
 from syntagm.training import families
 from syntagm.training import record as training
@@ -44,11 +44,11 @@ def train(design: Design, cell: Cell, progress: Progress) -> None:
 
 def score(design: Design, cell: Cell, progress: Progress) -> None:
     """Score a model on the suites into its run directory; do nothing if the run is finished."""
-    from syntagm.materials.finding import expand
-    from syntagm.materials.suite_files import SuiteFiles
+    from syntagm.evaluation.predictions.task import Predictions
     from syntagm.runs.carrying_out import carry_out
     from syntagm.runs.evaluation import Evaluation, Job
-    from syntagm.tasks.predictions.task import Predictions
+    from syntagm.suites.materials.finding import expand
+    from syntagm.suites.materials.suite_files import SuiteFiles
 
     if not scored(design.run(cell)):
         # The folder is looked at before the model is loaded.
@@ -63,8 +63,8 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
     Raises:
         RunError: the perplexity was computed with different weights from those that the model has now.
     """
+    from syntagm.evaluation.perplexity import division, perplexity
     from syntagm.models.hugging_face.weights import hash_folder
-    from syntagm.tasks.perplexity import division, perplexity
     from syntagm.training.corpora import corpus
     from syntagm.training.statistics import unseen_classes, warning
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from math import prod
 from pathlib import Path
 
-from syntagm.drawing.table import Cell, Table
-from syntagm.io import regular
+from syntagm.core.io import regular
 from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment import measured
 from syntagm.training import record as training
+from syntagm.views.drawing.table import Cell, Table
 
 # The columns of the subsets of the corpus, of which each sample has its own.
 _PART = ("size", "sample")

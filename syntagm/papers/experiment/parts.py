@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from syntagm.errors import RunError, UsageError
-from syntagm.io import atomic, hashing
+from syntagm.core.errors import RunError, UsageError
+from syntagm.core.io import atomic, hashing
+from syntagm.core.progress import Progress
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.lock import waiting
 from syntagm.papers.experiment.measured import DESIGN
-from syntagm.progress import Progress
 
 
 def draw(design: Design, progress: Progress) -> dict[str, int]:

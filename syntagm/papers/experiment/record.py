@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from syntagm.errors import RunError, SyntagmError, UsageError
-from syntagm.io import record as records
+from syntagm.core.errors import RunError, SyntagmError, UsageError
+from syntagm.core.io import record as records
+from syntagm.core.progress import Progress
 from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment import hyperparameters, measured, parts
 from syntagm.papers.experiment.design import Cell, Design, part_name
 from syntagm.papers.experiment.lock import waiting
 from syntagm.papers.experiment.measured import DESIGN
-from syntagm.progress import Progress
 from syntagm.runs.files import has_run
 from syntagm.runs.training_study import PERPLEXITY
 from syntagm.stats.mixed.simulations import SIMULATIONS
@@ -61,8 +61,8 @@ def refuse_changed(design: Design, cell: Cell) -> None:
 
 
 def _record(design: Design) -> dict[str, Any]:
-    from syntagm.materials.suite_files import read_suites
-    from syntagm.tasks.slices import suite_hash
+    from syntagm.evaluation.slices import suite_hash
+    from syntagm.suites.materials.suite_files import read_suites
     from syntagm.training.corpora import corpus
 
     if design.draw < 0:

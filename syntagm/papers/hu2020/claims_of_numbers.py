@@ -5,15 +5,15 @@ from zlib import crc32
 
 import polars as pl
 
+from syntagm.evaluation.chance import chance as chances
 from syntagm.papers.hu2020.findings import DIFFERS, Check, Checked, Claim, Findings, verdict
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.preparation import bundled, formulas
 from syntagm.papers.hu2020.regressions import ALL
 from syntagm.papers.hu2020.study import Missing
-from syntagm.stats.chance import chance as chances
 from syntagm.stats.mixed.linear import LikelihoodRatio
 from syntagm.stats.verdict import FALSE, HOLDS, OPEN
-from syntagm.suite import Item
+from syntagm.suites.suite import Item
 
 LEVEL = 0.001
 PREDICTORS = ("size", "architecture")

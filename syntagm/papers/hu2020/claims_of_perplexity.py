@@ -6,7 +6,7 @@ from math import isnan
 
 import polars as pl
 
-from syntagm.errors import InputError
+from syntagm.core.errors import InputError
 from syntagm.papers.hu2020 import regressions
 from syntagm.papers.hu2020.multiverse import MODELS, Row, Withdrawn, adjusted_together, counting
 from syntagm.papers.hu2020.regressions import Regressions

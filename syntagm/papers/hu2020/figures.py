@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from syntagm.drawing.chart import Figure
-from syntagm.errors import UsageError
-from syntagm.io.number import span
+from syntagm.core.errors import UsageError
+from syntagm.core.io.number import span
+from syntagm.evaluation.result import Kind
 from syntagm.papers.hu2020.study import Study
-from syntagm.result import Kind
 from syntagm.stats import clustered, score, suite_intervals
 from syntagm.views import circuits, classes, modifiers, perplexity
 from syntagm.views.classes import INSTANCE, UNITS
+from syntagm.views.drawing.chart import Figure
 from syntagm.views.modifiers import modifier_stability
 
 TRAINED, SHELF = "trained for the study", "off the shelf"

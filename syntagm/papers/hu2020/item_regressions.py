@@ -15,10 +15,10 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table
-from syntagm.errors import InputError, SyntagmError, UsageError
+from syntagm.core.errors import InputError, SyntagmError, UsageError
 from syntagm.stats.mixed import diagnostics, few_groups, logistic
 from syntagm.stats.mixed.fit import Fit
+from syntagm.views.drawing.table import Cell, Table
 
 FIXED = "log(numwords) + architecture"
 RANDOM = {

@@ -22,8 +22,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
 from syntagm.papers.hu2020.models import ALL_GPT2, label
 from syntagm.papers.hu2020.study import Missing, Study
 from syntagm.stats import cluster_intervals, interval, suite_intervals
@@ -31,6 +29,8 @@ from syntagm.stats.adjust import holm
 from syntagm.stats.bootstrap import Suites
 from syntagm.stats.verdict import FALSE, HOLDS, OPEN, Range
 from syntagm.views.classes import INSTANCE
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 
 # How a claim stands over all analyses, in the order of the table.
 STANDINGS = (

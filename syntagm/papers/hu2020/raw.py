@@ -12,8 +12,8 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.errors import InputError
-from syntagm.io import csv, utf8
+from syntagm.core.errors import InputError
+from syntagm.core.io import csv, utf8
 from syntagm.views.classes import INSTANCE
 
 RESULTS = ("model", "suite", "item", "correct")

@@ -16,9 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from syntagm.drawing.chart import Figure
-from syntagm.drawing.table import Cell, Table
-from syntagm.materials.suite_files import read_suites
+from syntagm.core.progress import Progress
 from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Design, simulations
 from syntagm.papers.experiment.experiment import carry_out
@@ -28,10 +26,12 @@ from syntagm.papers.hu2020.preparation import SUITES as LEFT_OUT
 from syntagm.papers.hu2020.preparation import WORDS
 from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.paper import Experiment, Paper
-from syntagm.progress import Progress
 from syntagm.runs.store import Run
 from syntagm.stats import score
 from syntagm.stats.mixed.few_groups import Planned
+from syntagm.suites.materials.suite_files import read_suites
+from syntagm.views.drawing.chart import Figure
+from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.scores import numbers as estimates
 
 SUITES = ("hu2020",)

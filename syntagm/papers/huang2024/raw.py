@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.errors import InputError
+from syntagm.core.errors import InputError
 from syntagm.reading_times import tables
 from syntagm.reading_times.effects import Contrast
 from syntagm.reading_times.tables import Source

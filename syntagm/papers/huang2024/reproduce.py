@@ -12,11 +12,7 @@ from math import isnan, nan
 import numpy as np
 import polars as pl
 
-from syntagm.drawing import axes, curves
-from syntagm.drawing.chart import Figure
-from syntagm.drawing.curves import Panel
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
+from syntagm.evaluation.result import Kind
 from syntagm.papers.cited import cited
 from syntagm.papers.huang2024.raw import (
     AMBIGUITY,
@@ -33,8 +29,12 @@ from syntagm.papers.huang2024.raw import (
 )
 from syntagm.papers.paper import Paper
 from syntagm.reading_times import effects, tables
-from syntagm.result import Kind
 from syntagm.stats import interval
+from syntagm.views.drawing import axes, curves
+from syntagm.views.drawing.chart import Figure
+from syntagm.views.drawing.curves import Panel
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 
 NAME = "huang2024"
 

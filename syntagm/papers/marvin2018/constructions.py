@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from syntagm.errors import RunError
+from syntagm.core.errors import RunError
+from syntagm.evaluation.result import Estimate
 from syntagm.papers.cited import cited
-from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.stats import score
 

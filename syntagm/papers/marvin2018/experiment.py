@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
-from syntagm.errors import RunError
+from syntagm.core.errors import RunError
+from syntagm.core.progress import Progress
 from syntagm.papers.cited import cited
 from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.experiment import carry_out
 from syntagm.papers.marvin2018.constructions import by_construction, constructions, probable
-from syntagm.progress import Progress
 from syntagm.runs.store import Run
 from syntagm.stats import interval
 from syntagm.training import record as training
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 
 ONE, TWO = "lstm", "multitask"
 # Their names in the paper's

@@ -9,12 +9,12 @@ from functools import cache
 
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table
 from syntagm.papers.cited import cited
 from syntagm.papers.marvin2018.constructions import constructions, main_and_embedded
 from syntagm.papers.people import COLUMNS, NOTES, about, cells, rates
 from syntagm.runs.several import same_items
 from syntagm.runs.store import Run
+from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.people.numbers import Agreement, agreement_over
 
 PAPER = "Humans"

@@ -14,16 +14,16 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from syntagm.drawing.chart import Figure
-from syntagm.drawing.table import Table
-from syntagm.drawing.text import lines
+from syntagm.evaluation.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
+from syntagm.evaluation.result import Estimate
 from syntagm.papers.newman2021 import confound, findings, tables
 from syntagm.papers.newman2021.rows import fill_runs, of_rows
 from syntagm.papers.paper import Gaps, Paper
-from syntagm.result import Estimate
 from syntagm.runs.store import Run
-from syntagm.tasks.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
 from syntagm.views import frequency_bands, nucleus
+from syntagm.views.drawing.chart import Figure
+from syntagm.views.drawing.table import Table
+from syntagm.views.drawing.text import lines
 from syntagm.views.gaps import kept
 
 SUITES = tuple(

@@ -6,14 +6,14 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.errors import RunError
-from syntagm.formats.marvin2018 import unpaired
+from syntagm.core.errors import RunError
+from syntagm.evaluation.gaps.nucleus import Cut
+from syntagm.evaluation.result import Estimate, Group, Kind
 from syntagm.papers.cited import cited
-from syntagm.result import Estimate, Group, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import paired_intervals
-from syntagm.tasks.gaps.nucleus import Cut
+from syntagm.suites.formats.marvin2018 import unpaired
 from syntagm.views.gaps import kept
 from syntagm.views.gaps.estimates import contexts, of_suites
 

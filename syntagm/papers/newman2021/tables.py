@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table, narrowed
-from syntagm.drawing.text import or_none
+from syntagm.evaluation.result import Estimate
 from syntagm.papers.cited import cited
 from syntagm.papers.newman2021.rows import PAIRED, has_all_suites, published_row, rows, signatures
-from syntagm.result import Estimate
 from syntagm.runs.store import Run
+from syntagm.views.drawing.table import Cell, Table, narrowed
+from syntagm.views.drawing.text import or_none
 from syntagm.views.gaps import kept
 
 Runs = Sequence[tuple[str, Run]]

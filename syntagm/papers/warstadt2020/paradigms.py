@@ -7,10 +7,10 @@ from functools import cache
 from math import nan
 from types import MappingProxyType
 
+from syntagm.evaluation.task import SuiteRecord, group_of
 from syntagm.papers.cited import cited
 from syntagm.runs.several import items_by_sentences
 from syntagm.runs.store import Run
-from syntagm.tasks.task import SuiteRecord, group_of
 
 _ADJACENT = (
     ("determiner_noun_agreement_1", "determiner_noun_agreement_with_adjective_1"),

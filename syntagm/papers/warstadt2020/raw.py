@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from syntagm.errors import InputError
-from syntagm.io import csv, json, utf8
+from syntagm.core.errors import InputError
+from syntagm.core.io import csv, json, utf8
+from syntagm.evaluation.result import Kind
 from syntagm.papers.warstadt2020.paradigms import published
-from syntagm.result import Kind
 from syntagm.stats import suite_means
 from syntagm.stats.score import Sample
 from syntagm.stats.suite_means import Key

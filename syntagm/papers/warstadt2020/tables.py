@@ -8,15 +8,15 @@ from math import isinf, isnan, nan
 import numpy as np
 import polars as pl
 
-from syntagm.drawing.table import Cell, Table, narrowed
-from syntagm.drawing.text import or_none
+from syntagm.evaluation.result import Estimate, Group
 from syntagm.papers.cited import cited
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, of_paper
-from syntagm.result import Estimate, Group
 from syntagm.stats import suite_means
 from syntagm.stats.paired import Comparison
 from syntagm.stats.score import Sample
 from syntagm.stats.suite_means import Key
+from syntagm.views.drawing.table import Cell, Table, narrowed
+from syntagm.views.drawing.text import or_none
 from syntagm.views.learning_curve import LearningCurve
 
 NUMBERS = ("accuracy", "low", "high", "n", "ties", "undefined")

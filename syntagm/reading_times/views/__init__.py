@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from syntagm import views
-from syntagm.arguments import OptionValue, spelled
+from syntagm.core.arguments import OptionValue, spelled
 
 if TYPE_CHECKING:
-    from syntagm.drawing.chart import Figure
-    from syntagm.drawing.table import Table
     from syntagm.reading_times.analyses import Analysis
+    from syntagm.views.drawing.chart import Figure
+    from syntagm.views.drawing.table import Table
 
 ROOM = "reading_times.views"
 # Paths of tables that `syntagm reading` wrote, or opened analyses.

@@ -5,9 +5,9 @@ from functools import partial
 
 import polars as pl
 
-from syntagm.drawing import axes, curves
-from syntagm.drawing.chart import Figure
-from syntagm.drawing.curves import Panel
+from syntagm.views.drawing import axes, curves
+from syntagm.views.drawing.chart import Figure
+from syntagm.views.drawing.curves import Panel
 
 
 def draw(

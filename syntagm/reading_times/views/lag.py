@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from syntagm.drawing.chart import Figure
-from syntagm.drawing.table import Table
 from syntagm.reading_times.analyses import Analysis, rows_of
 from syntagm.reading_times.views import _panels
+from syntagm.views.drawing.chart import Figure
+from syntagm.views.drawing.table import Table
 
 COLUMNS = ("analysis", "model", "predictor", "words_back", "ms", "low", "high", "n", "unit")
 SCHEMA = {

@@ -5,14 +5,14 @@ from typing import Annotated, Any
 
 import polars as pl
 
-from syntagm.drawing import axes, dots
-from syntagm.drawing.chart import Figure, Spec, finish
-from syntagm.drawing.panels import pile
-from syntagm.drawing.table import Table
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.reading_times.analyses import EFFECTS, Analysis
 from syntagm.reading_times.effects import COLUMNS as _COLUMNS
 from syntagm.reading_times.effects import UNITS
+from syntagm.views.drawing import axes, dots
+from syntagm.views.drawing.chart import Figure, Spec, finish
+from syntagm.views.drawing.panels import pile
+from syntagm.views.drawing.table import Table
 
 COLUMNS = ("analysis", *_COLUMNS)
 SCHEMA = {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from syntagm.io.number import counted
+from syntagm.core.io.number import counted
 from syntagm.report import numbers
 from syntagm.report.gaps import tables
 from syntagm.report.gaps.examples import Lemmas

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from syntagm.evaluation.result import Estimate, Group
 from syntagm.report.numbers import Column
-from syntagm.result import Estimate, Group
 from syntagm.runs.store import Run
 from syntagm.views import frequency_bands
 from syntagm.views.gaps import kept, lemma_groups

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
+from syntagm.evaluation.result import Estimate
 from syntagm.report.downloads import link
 from syntagm.report.gaps.scores import TAG
 from syntagm.report.numbers import Column
-from syntagm.result import Estimate
 from syntagm.runs.store import Run
 from syntagm.views.gaps import kept
 

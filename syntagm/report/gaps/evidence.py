@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from markupsafe import Markup
 
-from syntagm.io.number import counted
+from syntagm.core.io.number import counted
 from syntagm.report import numbers
 from syntagm.report.alerts import Alert, list_reasons, note_conventions, note_ties, warn_undefined, warn_unfinished
 from syntagm.report.chapter import Chapter

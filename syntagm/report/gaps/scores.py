@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from syntagm.evaluation.result import Estimate, MeasureName
 from syntagm.report.numbers import Column, Subject
-from syntagm.result import Estimate, MeasureName
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.views.gaps import estimates, kept

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, final
 
+from syntagm.evaluation.people import People as Task
 from syntagm.report.predictions.chapter import COMPARED, METHODS, OVERVIEW, SUITES, by_tag
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.record import RECORD
 from syntagm.report.section import Drawing, Section
 from syntagm.runs.store import Run
-from syntagm.tasks.people import People as Task
 from syntagm.views import ceiling, people, people_effects
 from syntagm.views.people.numbers import asks
 

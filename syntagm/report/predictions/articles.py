@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from syntagm.io.number import counted
+from syntagm.core.io.number import counted
+from syntagm.evaluation.task import SuiteRecord
 from syntagm.report.html import HtmlTable, list_tags
 from syntagm.report.numbers import Subject
 from syntagm.report.predictions import items, tables, words
@@ -14,7 +15,6 @@ from syntagm.report.predictions.example import prediction_in_words
 from syntagm.report.predictions.suites import SuiteOnPage
 from syntagm.report.writing import writing_of
 from syntagm.runs.store import Run
-from syntagm.tasks.task import SuiteRecord
 
 _TAGS = ("circuit", "phenomenon", "field")
 

@@ -6,7 +6,7 @@ from typing import Any, final
 
 from markupsafe import Markup
 
-from syntagm.drawing.table import Table
+from syntagm.evaluation.result import FEW_NUMBERS, unseen
 from syntagm.report import downloads
 from syntagm.report.html import HtmlTable
 from syntagm.report.predictions import downloads as of_predictions
@@ -15,9 +15,9 @@ from syntagm.report.predictions.articles import write_articles
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.record import RECORD
 from syntagm.report.section import Data, Drawing, Section, Variables
-from syntagm.result import FEW_NUMBERS, unseen
 from syntagm.stats import in_words, interval
 from syntagm.views import shared_words
+from syntagm.views.drawing.table import Table
 
 
 def _show_overview(chapter: Evidence) -> Variables:

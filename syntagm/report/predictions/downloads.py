@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from syntagm.export.scores import COLUMNS, score_row
 from syntagm.report.downloads import link
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Column, Subject
@@ -12,6 +11,7 @@ from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.runs.store import Run
 from syntagm.stats.paired import Comparison
+from syntagm.views.export.scores import COLUMNS, score_row
 
 COMPARISON_COLUMNS = (
     *("a", "b", "suite", "n", "accuracy_a", "low_a", "high_a", "accuracy_b", "low_b", "high_b"),

@@ -6,10 +6,9 @@ from typing import ClassVar
 
 from markupsafe import Markup
 
-from syntagm.drawing.chart import Figure
-from syntagm.drawing.table import Table
-from syntagm.errors import UsageError
-from syntagm.io.number import counted
+from syntagm.core.errors import UsageError
+from syntagm.core.io.number import counted
+from syntagm.evaluation.people import People
 from syntagm.report import numbers
 from syntagm.report.alerts import Alert, note_conventions, note_ties, note_unknown, warn_undefined, warn_unfinished
 from syntagm.report.chapter import Chapter
@@ -23,8 +22,9 @@ from syntagm.report.predictions.suites import SuiteOnPage, lay_out, read_sentenc
 from syntagm.runs.judging import ties_of
 from syntagm.runs.rejudged import whole
 from syntagm.runs.store import Run
-from syntagm.tasks.people import People
 from syntagm.views import claims
+from syntagm.views.drawing.chart import Figure
+from syntagm.views.drawing.table import Table
 from syntagm.views.effects.numbers import Effect
 
 # Pairs of all runs that a page judges by every convention; more take minutes.

@@ -8,11 +8,11 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup, escape
 
-from syntagm.errors import FormulaError
-from syntagm.formula import Formula, Reference, parse
+from syntagm.core.errors import FormulaError
+from syntagm.evaluation.task import SuiteRecord
 from syntagm.report.collection_page import UNGRAMMATICAL
 from syntagm.report.in_words import in_words
-from syntagm.tasks.task import SuiteRecord
+from syntagm.suites.formula import Formula, Reference, parse
 
 _NAME = re.compile(r"`([^`]+)`")
 

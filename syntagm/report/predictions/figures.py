@@ -6,14 +6,14 @@ from typing import TypeAlias
 
 import polars as pl
 
-from syntagm.drawing.chart import Figure
-from syntagm.errors import FormulaError, RunError, UsageError
+from syntagm.core.errors import FormulaError, RunError, UsageError
+from syntagm.evaluation.result import Group
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions.example import find_compared
 from syntagm.report.predictions.model_pairs import ModelPair
-from syntagm.result import Group
 from syntagm.runs.store import Run
 from syntagm.views import comparison, margins, regions, trajectory
+from syntagm.views.drawing.chart import Figure
 from syntagm.views.effects.chart import draw, extent
 from syntagm.views.effects.numbers import Effect, effects, first_of_several
 from syntagm.views.scores import chart as scores

@@ -7,9 +7,9 @@ from itertools import combinations
 
 import polars as pl
 
+from syntagm.evaluation.result import Kind
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions.scores import are_verdicts
-from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats import paired, score
 from syntagm.stats.clustered import Alike

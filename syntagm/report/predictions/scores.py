@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from syntagm.drawing.text import limits as limits_of
+from syntagm.evaluation.chance.chance import Chance, unknown
+from syntagm.evaluation.result import Estimate, Kind
 from syntagm.report.numbers import Column, Subject
-from syntagm.result import Estimate, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
-from syntagm.stats.chance.chance import Chance, unknown
+from syntagm.views.drawing.text import limits as limits_of
 from syntagm.views.scores import numbers as estimates
 
 # What the names of predictions of the bundled collections mean, and those of BLiMP.

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 import polars as pl
 from markupsafe import Markup
 
-from syntagm.conventions.convention import DEFAULT
-from syntagm.drawing.chart import Figure
+from syntagm.evaluation.conventions.convention import DEFAULT
 from syntagm.report import downloads, shell
 from syntagm.report.numbers import Subject
 from syntagm.report.policy import embed
@@ -19,6 +18,7 @@ from syntagm.report.section import Drawing, Variables
 from syntagm.report.writing import writing_of
 from syntagm.runs.rejudged import unit
 from syntagm.runs.store import Run
+from syntagm.views.drawing.chart import Figure
 from syntagm.views.effects.numbers import Effect, contrast, limits
 
 # The versions of the section: up to `limit` items token by token of each suite, and links that save its tables if `data`.

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 
-from syntagm.io.number import counted
+from syntagm.core.io.number import counted
+from syntagm.evaluation.result import Estimate
 from syntagm.report import html, numbers
 from syntagm.report.html import isolate, join
 from syntagm.report.numbers import number
@@ -13,7 +14,6 @@ from syntagm.report.predictions.headline import MOST, Headline, Versus
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.suites import SuiteOnPage
-from syntagm.result import Estimate
 
 
 def describe(headline: Headline, score: Estimate | None) -> Markup:

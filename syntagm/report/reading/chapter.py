@@ -6,8 +6,7 @@ from typing import Any, ClassVar, final
 
 from markupsafe import Markup
 
-from syntagm import extras
-from syntagm.drawing.table import Cell, Table
+from syntagm.core import extras
 from syntagm.reading_times.analyses import EFFECTS, Analysis, cited
 from syntagm.reading_times.views import gain, lag, ms, shape
 from syntagm.report import paragraph, references
@@ -15,6 +14,7 @@ from syntagm.report.alerts import Alert
 from syntagm.report.chapter import Chapter
 from syntagm.report.html import isolate
 from syntagm.report.section import Drawing, Section, Variables
+from syntagm.views.drawing.table import Cell, Table
 
 
 @final

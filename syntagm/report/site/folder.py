@@ -18,10 +18,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.arguments import public
-from syntagm.errors import RunError, SyntagmError, UsageError
-from syntagm.io import atomic, regular
-from syntagm.io.record import Form
+from syntagm.core.arguments import public
+from syntagm.core.errors import RunError, SyntagmError, UsageError
+from syntagm.core.io import atomic, regular
+from syntagm.core.io.record import Form
 from syntagm.report import shell
 from syntagm.report.downloads import file_name
 from syntagm.report.predictions.items import LIMIT, pick

@@ -10,8 +10,13 @@ from typing import Any, final
 import polars as pl
 from markupsafe import Markup
 
-from syntagm.conventions.convention import DEFAULT
-from syntagm.errors import FormulaError, InputError
+from syntagm.core.errors import FormulaError, InputError
+from syntagm.evaluation.conventions.convention import DEFAULT
+from syntagm.evaluation.items import SENTENCES
+from syntagm.evaluation.reading import Reading
+from syntagm.evaluation.regions import regions, whole_sentences
+from syntagm.evaluation.result import Kind
+from syntagm.evaluation.task import SuiteRecord
 from syntagm.report.alerts import Alert, note_conventions
 from syntagm.report.html import (
     HtmlTable,
@@ -35,14 +40,9 @@ from syntagm.report.site.addresses import Addresses, Query
 from syntagm.report.site.items import VERDICT_COLUMNS, Items, Verdict
 from syntagm.report.site.pages import OnePage, Step
 from syntagm.report.site.selection import Selection
-from syntagm.result import Kind
 from syntagm.runs.rejudged import unit
 from syntagm.runs.store import TOKEN_COLUMNS, Run
 from syntagm.stats import matching
-from syntagm.tasks.items import SENTENCES
-from syntagm.tasks.reading import Reading
-from syntagm.tasks.regions import regions, whole_sentences
-from syntagm.tasks.task import SuiteRecord
 from syntagm.views import words
 from syntagm.views.effects.numbers import Differences, comparisons, contrast, within
 

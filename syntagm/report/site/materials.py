@@ -6,7 +6,10 @@ from typing import Any, final
 
 import polars as pl
 
-from syntagm.io.number import counted
+from syntagm.core.io.number import counted
+from syntagm.evaluation.items import SENTENCES
+from syntagm.evaluation.slices import suite_hash
+from syntagm.evaluation.task import suite_record
 from syntagm.report.html import HtmlTable, classes, heading, number_cell, row, row_heading, text_cell
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Subject
@@ -15,10 +18,7 @@ from syntagm.report.section import Data, Section, Variables
 from syntagm.report.site.addresses import OVERVIEW, Addresses, Place
 from syntagm.report.site.pages import OnePage
 from syntagm.runs.store import Run
-from syntagm.suite import Suite
-from syntagm.tasks.items import SENTENCES
-from syntagm.tasks.slices import suite_hash
-from syntagm.tasks.task import suite_record
+from syntagm.suites.suite import Suite
 
 
 def subjects_of(suites: Sequence[Suite], known: Sequence[Subject[Run]]) -> Iterator[tuple[Subject[Run], Suite]]:

@@ -6,8 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from syntagm.drawing.table import Table
-from syntagm.errors import RunError, UsageError
+from syntagm.core.errors import RunError, UsageError
 from syntagm.report import html
 from syntagm.report.html import HtmlTable, classes, heading, isolate, row, row_heading, tabulate
 from syntagm.report.links import Rows
@@ -18,6 +17,7 @@ from syntagm.report.predictions.tables import count_suites
 from syntagm.report.section import Data, Section, Variables
 from syntagm.runs.several import group_of
 from syntagm.views import classes as of_classes
+from syntagm.views.drawing.table import Table
 
 _NO_GROUP = "no group"
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
+from syntagm.evaluation.people import People
 from syntagm.report.chapter import Chapter
 from syntagm.report.gaps import chapter as gaps
 from syntagm.report.gaps.evidence import Evidence as EvidenceOfGaps
@@ -15,7 +16,6 @@ from syntagm.report.site.materials import WITHOUT_RESULTS
 from syntagm.report.site.model_groups import MODEL_GROUPS
 from syntagm.report.sweep import chapter as sweep
 from syntagm.runs.store import Run
-from syntagm.tasks.people import People
 from syntagm.views.gaps import kept
 
 

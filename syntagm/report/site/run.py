@@ -8,7 +8,7 @@ from typing import Any, final
 
 from markupsafe import Markup
 
-from syntagm.io import integrity
+from syntagm.core.io import integrity
 from syntagm.report.alerts import Alert, list_reasons, note_unknown, warn_unfinished
 from syntagm.report.html import HtmlTable, classes, heading, isolate, row, row_heading, text_cell
 from syntagm.report.numbers import Column, Subject

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, final
 
 from markupsafe import Markup
 
-from syntagm.conventions.convention import DEFAULT, Convention
-from syntagm.conventions.linking import LINKINGS
-from syntagm.conventions.treatments import TREATMENTS
-from syntagm.errors import UsageError
-from syntagm.io.number import counted
+from syntagm.core.errors import UsageError
+from syntagm.core.io.number import counted
+from syntagm.evaluation.conventions.convention import DEFAULT, Convention
+from syntagm.evaluation.conventions.linking import LINKINGS
+from syntagm.evaluation.conventions.treatments import TREATMENTS
 from syntagm.report import methods, shell
 from syntagm.report.chapter import Chapter
 from syntagm.report.numbers import Column, Subject
@@ -31,7 +31,7 @@ from syntagm.runs.judging import convention_of
 from syntagm.runs.rejudged import rejudged_where_possible, whole
 from syntagm.runs.several import numbers_of_suites
 from syntagm.runs.store import Run
-from syntagm.suite import Suite
+from syntagm.suites.suite import Suite
 from syntagm.views.gaps import kept
 
 if TYPE_CHECKING:

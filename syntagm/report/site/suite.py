@@ -9,7 +9,8 @@ from typing import Any, final
 import polars as pl
 from markupsafe import Markup
 
-from syntagm.io.number import counted
+from syntagm.core.io.number import counted
+from syntagm.evaluation.result import Kind
 from syntagm.report import downloads
 from syntagm.report.alerts import Alert, note_conventions, note_unknown
 from syntagm.report.html import (
@@ -37,7 +38,6 @@ from syntagm.report.site.addresses import Addresses
 from syntagm.report.site.items import VERDICT_COLUMNS, Items, Verdict
 from syntagm.report.site.pages import OnePage, Step
 from syntagm.report.site.selection import CELLS, ORDERS, PAGE, VERDICTS, Selection
-from syntagm.result import Kind
 from syntagm.runs.store import Run
 from syntagm.views import coverage, margins
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.formats import syntaxgym
-from syntagm.formula import parse
-from syntagm.io import regular
+from syntagm.core.io import regular
+from syntagm.evaluation.task import SuiteRecord
 from syntagm.report.site.suite import SuitePage
 from syntagm.stats import matching
-from syntagm.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.tasks.task import SuiteRecord
+from syntagm.suites.formats import syntaxgym
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 
 
 def suite_file(page: SuitePage) -> bytes:

@@ -5,12 +5,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from syntagm import registry, settings
-from syntagm.errors import UsageError, did_you_mean
-from syntagm.io.number import whole
-from syntagm.permissions import NONE
+from syntagm.core import registry, settings
+from syntagm.core.errors import UsageError, did_you_mean
+from syntagm.core.io.number import whole
+from syntagm.core.permissions import NONE
+from syntagm.core.settings import Setting, Whole
 from syntagm.runs.pieces import Event, Piece
-from syntagm.settings import Setting, Whole
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
@@ -100,7 +100,7 @@ def kinds() -> dict[str, type[Executor]]:
     >>> kinds()["local"].form
     'local:N'
     """
-    return {name: registry.find("runs.executors", name).EXECUTOR for name in registry.names("runs.executors")}
+    return {name: registry.find("executors", name).EXECUTOR for name in registry.names("executors")}
 
 
 def described() -> str:
@@ -119,7 +119,7 @@ def find(text: str) -> Executor:
     """
     address, options = settings.asked(text, "--executor")
     name, _, address = address.partition(":")
-    if name not in (known := registry.names("runs.executors")):
+    if name not in (known := registry.names("executors")):
         cure = did_you_mean(name, known) or "Without --executor, models are evaluated in this process."
         raise UsageError("--executor", repr(text), "one of " + ", ".join(kind.form for kind in kinds().values()), cure)
     kind = kinds()[name]

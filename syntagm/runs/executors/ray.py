@@ -28,11 +28,12 @@ from pathlib import Path
 from threading import Thread, Timer
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from syntagm import extras
-from syntagm.errors import RunError, SyntagmError, UsageError
-from syntagm.io import atomic, regular
-from syntagm.io.number import counted
-from syntagm.permissions import Permissions
+from syntagm.core import extras
+from syntagm.core.errors import RunError, SyntagmError, UsageError
+from syntagm.core.io import atomic, regular
+from syntagm.core.io.number import counted
+from syntagm.core.permissions import Permissions
+from syntagm.core.settings import Choice, Setting, Value, Values, Whole
 from syntagm.runs.executors import PATIENCE, Executor, first_line
 from syntagm.runs.pieces import (
     OPEN,
@@ -49,11 +50,10 @@ from syntagm.runs.pieces import (
     Warned,
     refusal,
 )
-from syntagm.settings import Choice, Setting, Value, Values, Whole
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
-    from syntagm.suite import Suite
+    from syntagm.suites.suite import Suite
 
 # How often Ray itself starts an actor again whose process has died.
 _RESTARTS = 3
@@ -463,7 +463,7 @@ class _Hub:
         self.tell([machine["Resources"] for machine in self._ray.nodes() if machine["Alive"]])
 
     def _host(self, session: "Session", permissions: Permissions, needed: Mapping[str, float], ships: bool) -> None:
-        from syntagm.materials.suite_files import SuiteFiles
+        from syntagm.suites.materials.suite_files import SuiteFiles
 
         os.chdir(session.directory)
         self._beat, self._patience, self._ships = session.beat, session.patience, ships
@@ -642,8 +642,8 @@ class _Actor:
     def __init__(self, name: str, common: "tuple[Session, Permissions]", suites: Mapping[str, Any]) -> None:
         import ray
 
-        from syntagm.materials.suite_files import SuiteFiles
         from syntagm.runs.computing import Computer
+        from syntagm.suites.materials.suite_files import SuiteFiles
 
         session, permissions = common
 

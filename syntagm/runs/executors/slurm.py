@@ -14,12 +14,12 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from syntagm.errors import RunError
-from syntagm.permissions import Permissions
+from syntagm.core.errors import RunError
+from syntagm.core.permissions import Permissions
+from syntagm.core.settings import Setting, Text, Whole
 from syntagm.runs.exchange import Exchange
 from syntagm.runs.executors import PATIENCE, workers
 from syntagm.runs.shared_folder import SharedFolder, program
-from syntagm.settings import Setting, Text, Whole
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session

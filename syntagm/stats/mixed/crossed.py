@@ -15,7 +15,7 @@ from math import exp, inf, log, nan, sqrt
 import numpy as np
 import polars as pl
 
-from syntagm.errors import InputError
+from syntagm.core.errors import InputError
 from syntagm.stats.interval import Interval, critical
 from syntagm.stats.mixed import design as _design
 from syntagm.stats.mixed import factor, laplace, logistic

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.stats.interval import critical
 from syntagm.stats.mixed import design as _lmm_design
 from syntagm.stats.mixed import laplace, search

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from syntagm.errors import InputError, UsageError
+from syntagm.core.errors import InputError, UsageError
 from syntagm.stats.mixed import design as _lmm_design
 from syntagm.stats.mixed import deviance, search
 from syntagm.stats.mixed import fit as _lmm_fit

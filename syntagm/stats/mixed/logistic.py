@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError, UsageError
+from syntagm.core.errors import InputError, UsageError
 from syntagm.stats.mixed import design as _lmm_design
 from syntagm.stats.mixed import fit as _lmm_fit
 from syntagm.stats.mixed import formula as _lmm_formula

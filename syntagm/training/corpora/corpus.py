@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from syntagm import settings
-from syntagm.errors import InputError, UsageError
-from syntagm.io import hashing, lines, regular, utf8
+from syntagm.core import settings
+from syntagm.core.errors import InputError, UsageError
+from syntagm.core.io import hashing, lines, regular, utf8
 from syntagm.models.words import words
 from syntagm.training.corpora import bllip, trees
 from syntagm.training.corpora.trees import Tree
@@ -26,7 +26,7 @@ BLLIP = "bllip:"
 _SET = settings.Setting("set", settings.Choice(tuple(map(settings.Value, bllip.SETS))), help="the texts", required=True)
 # How the sections of a text are divided, if not by a mark of its own.
 BLANK, FILE = "blank", "file"
-BUNDLED = {"excerpt": Path(__file__).resolve().parents[2] / "materials" / "corpora" / "excerpt.txt"}
+BUNDLED = {"excerpt": Path(__file__).resolve().parents[2] / "suites" / "materials" / "corpora" / "excerpt.txt"}
 
 
 def sentences(paths: Sequence[str | Path], tokens: str = "blanks", blank: bool = False) -> Iterator[list[str]]:

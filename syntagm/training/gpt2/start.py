@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import transformers
 
-from syntagm.errors import ModelError
+from syntagm.core.errors import ModelError
 from syntagm.models.hugging_face.checkpoint import refuse_incomplete, unused_weights
 from syntagm.models.hugging_face.foreign import described, is_foreign
 from syntagm.models.hugging_face.unsafe import refuse_unsafe

@@ -8,8 +8,8 @@ import transformers
 from huggingface_hub import constants
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
-from syntagm.errors import ModelError, UsageError
-from syntagm.io import hub
+from syntagm.core.errors import ModelError, UsageError
+from syntagm.core.io import hub
 from syntagm.models.hugging_face.foreign import described, is_foreign
 from syntagm.models.hugging_face.unsafe import refuse_endless_tokenizer
 from syntagm.training.corpora import corpus

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from syntagm.errors import InputError
-from syntagm.io import atomic
-from syntagm.progress import Progress
+from syntagm.core.errors import InputError
+from syntagm.core.io import atomic
+from syntagm.core.progress import Progress
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.learner import Learner
 from syntagm.training.loop import fit

@@ -32,7 +32,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from syntagm.errors import InputError
+from syntagm.core.errors import InputError
 from syntagm.models.rnng.search import MOST_OPEN
 from syntagm.training.corpora.trees import TRACE, Tree
 

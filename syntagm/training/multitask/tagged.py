@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from syntagm.errors import InputError, UsageError
-from syntagm.io import lines
+from syntagm.core.errors import InputError, UsageError
+from syntagm.core.io import lines
 from syntagm.training.corpora import corpus, trees
 from syntagm.training.multitask import categories
 from syntagm.training.multitask.settings import Tagging

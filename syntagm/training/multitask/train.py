@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from syntagm.errors import InputError
+from syntagm.core.errors import InputError
 from syntagm.models.multitask import model
 from syntagm.models.multitask.network import UNKNOWN, Network, tag
 from syntagm.models.recurrent.model import RecurrentModel

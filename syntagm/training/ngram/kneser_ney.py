@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError
+from syntagm.core.errors import InputError
 from syntagm.models.ngram.ngrams import Ngrams
 from syntagm.training.ngram.backing_off import Smoothed, back_off
 from syntagm.training.ngram.settings import Estimation

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from syntagm.errors import InputError
+from syntagm.core.errors import InputError
 from syntagm.models.onlstm import model
 from syntagm.models.onlstm.network import Dropout, Network
 from syntagm.models.recurrent.model import RecurrentModel

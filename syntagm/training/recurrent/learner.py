@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from safetensors.torch import save
 from torch import Tensor
 
-from syntagm.io import atomic
+from syntagm.core.io import atomic
+from syntagm.core.progress import Progress
 from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.models.recurrent.network import Network, State
 from syntagm.models.recurrent.reading import surprisals
 from syntagm.models.words import vocabulary
-from syntagm.progress import Progress
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.learner import Learner
 from syntagm.training.loop import fit

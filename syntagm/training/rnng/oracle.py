@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.errors import InputError
+from syntagm.core.errors import InputError
 from syntagm.models.rnng.search import MOST_OPEN, OPEN, REDUCE, SHIFT
 from syntagm.models.words.vocabulary import Vocabulary
 from syntagm.training.corpora import corpus

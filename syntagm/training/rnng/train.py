@@ -18,12 +18,12 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from syntagm.errors import InputError
-from syntagm.io import atomic
+from syntagm.core.errors import InputError
+from syntagm.core.io import atomic
+from syntagm.core.progress import Progress
 from syntagm.models.rnng.model import FORMAT
 from syntagm.models.rnng.network import Network
 from syntagm.models.words import vocabulary
-from syntagm.progress import Progress
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.learner import Learner
 from syntagm.training.loop import fit

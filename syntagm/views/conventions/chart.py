@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from syntagm.display import shown
-from syntagm.drawing.chart import INK, Figure, Spec, finish
-from syntagm.drawing.layers import layer
-from syntagm.drawing.panels import heading
-from syntagm.io.number import counted
+from syntagm.core.display import shown
+from syntagm.core.io.number import counted
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.views.conventions.numbers import Source, all_results, choose, flips, wide
 from syntagm.views.conventions.table import HowCase, HowTokens, Names, Ratings, Suite, Unigrams
+from syntagm.views.drawing.chart import INK, Figure, Spec, finish
+from syntagm.views.drawing.layers import layer
+from syntagm.views.drawing.panels import heading
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "a": pl.String, "b": pl.String, "n": pl.Int64, "flips": pl.Int64,

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from syntagm.conventions import ratings as _ratings
-from syntagm.conventions import unigram
-from syntagm.conventions.convention import DEFAULT, Convention, Judge
-from syntagm.conventions.linking import LINKINGS
-from syntagm.conventions.scored import Tokens, scored
-from syntagm.conventions.treatments import TREATMENTS
-from syntagm.conventions.unigram import Case, Unigrams
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.conventions import ratings as _ratings
+from syntagm.evaluation.conventions import unigram
+from syntagm.evaluation.conventions.convention import DEFAULT, Convention, Judge
+from syntagm.evaluation.conventions.linking import LINKINGS
+from syntagm.evaluation.conventions.scored import Tokens, scored
+from syntagm.evaluation.conventions.treatments import TREATMENTS
+from syntagm.evaluation.conventions.unigram import Case, Unigrams
 from syntagm.runs.rejudged import pairs, whole
 from syntagm.runs.several import listed
 from syntagm.runs.store import Run

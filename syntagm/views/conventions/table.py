@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from syntagm.conventions import linking, treatments
-from syntagm.conventions.convention import DEFAULT, kind_of
-from syntagm.conventions.scored import Tokens
-from syntagm.conventions.unigram import Case
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
-from syntagm.errors import UsageError
-from syntagm.result import Estimate
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.conventions import linking, treatments
+from syntagm.evaluation.conventions.convention import DEFAULT, kind_of
+from syntagm.evaluation.conventions.scored import Tokens
+from syntagm.evaluation.conventions.unigram import Case
+from syntagm.evaluation.result import Estimate
 from syntagm.runs.rejudged import whole
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
@@ -25,6 +23,8 @@ from syntagm.views.conventions.numbers import (
     other_aggregates,
     wide,
 )
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 
 COLUMNS = ("model", "suite", "convention", "n", "value", "low", "high", "flips")
 MEANING = (

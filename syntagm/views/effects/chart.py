@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.display import shown
-from syntagm.drawing import axes, dots, panels
-from syntagm.drawing.chart import INK, Figure, Spec, finish
-from syntagm.drawing.series import COLOURS
-from syntagm.drawing.text import IN_FIGURE, distinct, lines, only, spoken
+from syntagm.core.display import shown
 from syntagm.runs.store import Run
+from syntagm.views.drawing import axes, dots, panels
+from syntagm.views.drawing.chart import INK, Figure, Spec, finish
+from syntagm.views.drawing.series import COLOURS
+from syntagm.views.drawing.text import IN_FIGURE, distinct, lines, only, spoken
 from syntagm.views.effects.numbers import Effect, Measure, Suite, all_effects, contrast, limits, several
 
 SCHEMA: dict[str, Any] = {

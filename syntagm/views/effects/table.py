@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Annotated
 
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import interval
 from syntagm.views.comparison import letters, shared_suites
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 from syntagm.views.effects.numbers import (
     Effect,
     Measure,

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from syntagm.answers import Surprisals
-from syntagm.errors import ModelError, UsageError
+from syntagm.core.errors import ModelError, UsageError
+from syntagm.core.permissions import NONE
 from syntagm.models import families, names
+from syntagm.models.answers import Surprisals
 from syntagm.models.asking import Asking
 from syntagm.models.contract import LanguageModel
 from syntagm.models.option import Option
-from syntagm.permissions import NONE
 from syntagm.runs.store import Run
 
 # The values of settings that are tried, besides the model's own.

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from syntagm.drawing.table import Cell, Table
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
+from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.explanation.search import Explanation, explain
 
 COLUMNS = ("differences", "convention", "n", "discordant", "explained", "left")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from syntagm.errors import RunError
+from syntagm.core.errors import RunError
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.views.gaps import kept

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from syntagm.result import Estimate, Group
+from syntagm.evaluation.result import Estimate, Group
 from syntagm.stats import cluster_intervals, interval
 from syntagm.stats.interval import Spread
 from syntagm.stats.paired import Comparison

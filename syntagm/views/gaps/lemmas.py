@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from syntagm.errors import UsageError
-from syntagm.result import Estimate, Group
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.result import Estimate, Group
 from syntagm.runs.store import Run
 from syntagm.views.gaps import kept, lemma_groups
 

@@ -10,16 +10,16 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.display import shown
-from syntagm.drawing import axes, dots, layers, panels
-from syntagm.drawing.chart import Figure, Spec, finish
-from syntagm.drawing.layers import layer
-from syntagm.drawing.points import point
-from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct
-from syntagm.errors import UsageError
+from syntagm.core.display import shown
+from syntagm.core.errors import UsageError
 from syntagm.runs.store import Run
 from syntagm.views.clustered import By
+from syntagm.views.drawing import axes, dots, layers, panels
+from syntagm.views.drawing.chart import Figure, Spec, finish
+from syntagm.views.drawing.layers import layer
+from syntagm.views.drawing.points import point
+from syntagm.views.drawing.series import Series
+from syntagm.views.drawing.text import distinct
 from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, correlation_text, of_words
 from syntagm.views.options import Measure
 from syntagm.views.quantity import spoken_by

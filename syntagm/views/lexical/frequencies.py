@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from syntagm import word_list
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.runs.store import Run
+from syntagm.suites import word_list
 from syntagm.views.normalised.numbers import read_unigrams
 
 FREQUENCY = "frequency"

@@ -13,7 +13,7 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from syntagm.result import Estimate, Kind
+from syntagm.evaluation.result import Estimate, Kind
 from syntagm.runs.several import named
 from syntagm.runs.store import Run
 from syntagm.stats import score
@@ -93,7 +93,7 @@ def with_frequency(
         The correlation, or None if fewer than three labels remain; and the labels that are excluded because their
         frequency is unknown or their accuracy is undefined.
 
-    >>> from syntagm.result import Group
+    >>> from syntagm.evaluation.result import Group
     >>> scores = {"be": 0.9, "swim": 0.5, "smile": 0.6, "x": 1}
     >>> accuracies = {name: Estimate(Group(), value, 0, 1, 9, "") for name, value in scores.items()}
     >>> correlation, missing = with_frequency(accuracies, {"be": 9000, "swim": 30, "smile": 70})

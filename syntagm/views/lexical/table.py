@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from syntagm.drawing.table import Cell, Table, cells
 from syntagm.runs.judging import ties_of
 from syntagm.runs.store import Run
 from syntagm.stats import in_words
 from syntagm.views.clustered import By
+from syntagm.views.drawing.table import Cell, Table, cells
 from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, correlation_text, of_words
 from syntagm.views.options import Measure
 

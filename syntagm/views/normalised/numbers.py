@@ -11,14 +11,13 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from syntagm.conventions import normalisation, unigram
-from syntagm.conventions.convention import compared
-from syntagm.conventions.normalisation import Cost, Score
-from syntagm.conventions.scored import Tokens, scored
-from syntagm.conventions.unigram import Case, Unigrams
-from syntagm.errors import FormulaError
-from syntagm.formula import parse
+from syntagm.core.errors import FormulaError
+from syntagm.evaluation.conventions import normalisation, unigram
+from syntagm.evaluation.conventions.normalisation import Cost, Score
+from syntagm.evaluation.conventions.scored import Tokens, scored
+from syntagm.evaluation.conventions.unigram import Case, Unigrams
 from syntagm.runs.store import Run
+from syntagm.suites.formula import compared, parse
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "item": pl.String, "measure": pl.String, "value": pl.Float64,

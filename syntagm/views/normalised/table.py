@@ -5,16 +5,16 @@ from typing import Annotated
 
 import polars as pl
 
-from syntagm.conventions.normalisation import COSTS, Score
-from syntagm.conventions.scored import Tokens
-from syntagm.conventions.unigram import Case, Unigrams
-from syntagm.drawing.table import Cell, Table, cells
-from syntagm.errors import UsageError
-from syntagm.result import Kind
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.conventions.normalisation import COSTS, Score
+from syntagm.evaluation.conventions.scored import Tokens
+from syntagm.evaluation.conventions.unigram import Case, Unigrams
+from syntagm.evaluation.result import Kind
+from syntagm.evaluation.task import SuiteRecord
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import score
-from syntagm.tasks.task import SuiteRecord
+from syntagm.views.drawing.table import Cell, Table, cells
 from syntagm.views.normalised.numbers import read_unigrams, results, whole
 
 COLUMNS = (

@@ -8,16 +8,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.errors import UsageError
-from syntagm.formula import Formula, parse
-from syntagm.result import Estimate, Group, Kind
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.people import TABLE, People
+from syntagm.evaluation.result import Estimate, Group, Kind
+from syntagm.evaluation.task import SuiteRecord
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
 from syntagm.stats import agreement, interval
 from syntagm.stats.interval import Interval
 from syntagm.stats.mixed import crossed
-from syntagm.tasks.people import TABLE, People
-from syntagm.tasks.task import SuiteRecord
+from syntagm.suites.formula import Formula, parse
 
 # What the difference of two conditions is, by what was asked for.
 UNITS = {"pairs": "share", "verdicts": "share", "ratings": "points", "magnitudes": "log2", "times": "ms"}

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
-from syntagm.errors import UsageError
-from syntagm.result import Estimate
+from syntagm.core.errors import UsageError
+from syntagm.evaluation.result import Estimate
 from syntagm.runs.several import titles
 from syntagm.runs.store import Run
 from syntagm.stats import agreement
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 from syntagm.views.people import numbers
 
 COLUMNS = (

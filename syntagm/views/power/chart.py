@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from syntagm.display import shown
-from syntagm.drawing import axes, curves, panels
-from syntagm.drawing.chart import Figure, Spec, finish
-from syntagm.drawing.points import point
-from syntagm.drawing.series import Series
-from syntagm.drawing.text import signed
+from syntagm.core.display import shown
 from syntagm.runs.store import Run
+from syntagm.views.drawing import axes, curves, panels
+from syntagm.views.drawing.chart import Figure, Spec, finish
+from syntagm.views.drawing.points import point
+from syntagm.views.drawing.series import Series
+from syntagm.views.drawing.text import signed
 from syntagm.views.options import Measure
 from syntagm.views.power import numbers
 from syntagm.views.power.numbers import Classes, Difference, Items, Models, Plan, Suites, frame, of_runs

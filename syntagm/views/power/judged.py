@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from syntagm.errors import InputError, UsageError
-from syntagm.formula import Formula, parse
-from syntagm.io import utf8
-from syntagm.result import Kind
+from syntagm.core.errors import InputError, UsageError
+from syntagm.core.io import utf8
+from syntagm.evaluation.people import ANSWERS, TABLE, People
+from syntagm.evaluation.result import Kind
+from syntagm.evaluation.task import SuiteRecord
 from syntagm.runs.store import Run, open_run
 from syntagm.stats import judgements
 from syntagm.stats.judgements import Judgements
-from syntagm.tasks.people import ANSWERS, TABLE, People
-from syntagm.tasks.task import SuiteRecord
+from syntagm.suites.formula import Formula, parse
 from syntagm.views.people import numbers
 
 

@@ -9,10 +9,10 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
+from syntagm.core.settings import Reader
 from syntagm.runs.several import listed
 from syntagm.runs.store import Run
-from syntagm.settings import Reader
 from syntagm.stats import bootstrap, paired
 from syntagm.stats.planning import STUDIES, People, Pilot, Power, TwoClasses, TwoModels, power
 from syntagm.views.comparison import letters, pairs_of_runs

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from syntagm.drawing.table import Table
 from syntagm.runs.store import Run
+from syntagm.views.drawing.table import Table
 from syntagm.views.options import Measure
 from syntagm.views.power.numbers import Classes, Difference, Items, Models, Plan, Suites, frame, of_runs
 

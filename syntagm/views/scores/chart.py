@@ -6,16 +6,16 @@ from math import nan
 
 import polars as pl
 
-from syntagm.drawing import axes, layers
-from syntagm.drawing.chart import GREY, Figure, Spec, finish
-from syntagm.drawing.layers import layer
-from syntagm.drawing.panels import heading, pile
-from syntagm.drawing.points import Row, estimated, point
-from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct, lines, or_none, remarks_on
-from syntagm.result import Estimate, Group, Kind
+from syntagm.evaluation.result import Estimate, Group, Kind
 from syntagm.runs.several import named, titles
 from syntagm.runs.store import Run
+from syntagm.views.drawing import axes, layers
+from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
+from syntagm.views.drawing.layers import layer
+from syntagm.views.drawing.panels import heading, pile
+from syntagm.views.drawing.points import Row, estimated, point
+from syntagm.views.drawing.series import Series
+from syntagm.views.drawing.text import distinct, lines, or_none, remarks_on
 from syntagm.views.gaps import kept
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import accuracies, by_group, chance_of_suite, panel_tag

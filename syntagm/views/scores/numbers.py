@@ -7,20 +7,20 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.arguments import public
-from syntagm.drawing.table import Listing, Table, cells
-from syntagm.errors import FormulaError, UsageError
-from syntagm.formula import parse
-from syntagm.result import Estimate
+from syntagm.core.arguments import public
+from syntagm.core.errors import FormulaError, UsageError
+from syntagm.evaluation.chance import chance
+from syntagm.evaluation.chance.chance import Chance
+from syntagm.evaluation.result import Estimate
+from syntagm.evaluation.task import SuiteRecord
 from syntagm.runs.judging import TIES, by_suite, tie_value
 from syntagm.runs.rejudged import whole
 from syntagm.runs.several import named
 from syntagm.runs.store import Run, run_of
 from syntagm.stats import score
 from syntagm.stats.bootstrap import Resampling, using
-from syntagm.stats.chance import chance
-from syntagm.stats.chance.chance import Chance
-from syntagm.tasks.task import SuiteRecord
+from syntagm.suites.formula import parse
+from syntagm.views.drawing.table import Listing, Table, cells
 from syntagm.views.gaps import estimates as gap_estimates
 from syntagm.views.gaps import kept
 

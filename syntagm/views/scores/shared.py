@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.errors import RunError
-from syntagm.result import Kind
+from syntagm.core.errors import RunError
+from syntagm.evaluation.result import Kind
 from syntagm.runs.store import Run
 from syntagm.stats import matching, score
 from syntagm.views.scores.numbers import predictions

@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from syntagm.drawing.table import Cell, Table, cells
-from syntagm.drawing.text import or_none, remarks
-from syntagm.errors import UsageError
-from syntagm.io.number import counted
-from syntagm.result import Estimate
+from syntagm.core.errors import UsageError
+from syntagm.core.io.number import counted
+from syntagm.evaluation.result import Estimate
 from syntagm.runs.judging import ties_of
 from syntagm.runs.several import named, not_asked, titles
 from syntagm.runs.store import Run
 from syntagm.stats import in_words
 from syntagm.views import shared_words
+from syntagm.views.drawing.table import Cell, Table, cells
+from syntagm.views.drawing.text import or_none, remarks
 from syntagm.views.options import Named, measures
 from syntagm.views.scores.numbers import accuracies, chance_of, chance_of_suite, scores
 

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from syntagm.display import shown
-from syntagm.drawing import axes, layers, panels
-from syntagm.drawing.chart import Figure, Spec, finish
-from syntagm.drawing.layers import layer
-from syntagm.drawing.points import estimated, point
-from syntagm.drawing.series import Series
-from syntagm.drawing.text import distinct, lines, readable
-from syntagm.io.number import counted
+from syntagm.core.display import shown
+from syntagm.core.io.number import counted
 from syntagm.runs.store import Run
 from syntagm.stats import trajectory
+from syntagm.views.drawing import axes, layers, panels
+from syntagm.views.drawing.chart import Figure, Spec, finish
+from syntagm.views.drawing.layers import layer
+from syntagm.views.drawing.points import estimated, point
+from syntagm.views.drawing.series import Series
+from syntagm.views.drawing.text import distinct, lines, readable
 from syntagm.views.options import Measure
 from syntagm.views.trajectory.numbers import (
     AtLevel,

@@ -13,13 +13,13 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.drawing.text import IN_FIGURE, MOST, remarks
-from syntagm.errors import UsageError
-from syntagm.result import Kind, unseen
+from syntagm.core.errors import UsageError
+from syntagm.core.settings import Reader
+from syntagm.evaluation.result import Kind, unseen
 from syntagm.runs.several import tags
 from syntagm.runs.store import Run
-from syntagm.settings import Reader
 from syntagm.stats import bootstrap, in_words, interval, suite_intervals
+from syntagm.views.drawing.text import IN_FIGURE, MOST, remarks
 from syntagm.views.options import Named
 from syntagm.views.scores.numbers import TAGS, chance_of_suite
 from syntagm.views.scores.shared import shared_kind, shared_suites, values_of

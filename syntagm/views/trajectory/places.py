@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from syntagm.errors import UsageError
+from syntagm.core.errors import UsageError
 from syntagm.runs.several import group_of, named
 from syntagm.runs.store import Run
 from syntagm.runs.training_study import trained_on

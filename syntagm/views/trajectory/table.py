@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from syntagm.drawing.table import Cell, Table
-from syntagm.drawing.text import or_none
 from syntagm.runs.store import Run
 from syntagm.stats import bootstrap, trajectory
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 from syntagm.views.learning_curve import line
 from syntagm.views.options import Measure
 from syntagm.views.trajectory.numbers import (

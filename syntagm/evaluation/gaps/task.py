@@ -1,0 +1,249 @@
+"""The task `gaps`: a word list in the gaps of sentences, judged by TSE, EW and MW (Newman et al. 2021)."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from syntagm.core.errors import UsageError
+from syntagm.core.io.shape import Shape
+from syntagm.evaluation.gaps import nucleus, plan, tables
+from syntagm.evaluation.gaps.candidates import Candidates
+from syntagm.evaluation.gaps.context import Labels
+from syntagm.evaluation.gaps.distinct_contexts import ContextItem, DistinctContext, suite_contexts
+from syntagm.evaluation.gaps.nucleus import Cut, Eligible
+from syntagm.evaluation.gaps.pair_accuracy import Tse
+from syntagm.evaluation.gaps.queries import Question, questions
+from syntagm.evaluation.gaps.shares import shares
+from syntagm.evaluation.items import count_reason
+from syntagm.evaluation.result import Kind, Result
+from syntagm.evaluation.task import Judged, Options, Plan, Schema, Task, Unit
+from syntagm.models.answers import Fill, Gap, Surprisals
+from syntagm.models.contract import LanguageModel, Query
+from syntagm.suites.suite import Suite
+from syntagm.suites.word_list import WordList
+
+# The option with the number of most probable entries.
+_BEST = "most_probable"
+
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    """A slice of the contexts of a suite, with the words to score.
+
+    Arguments:
+        model: the name of the model.
+        words: the word list.
+        contexts: digest -> context.
+        within, initial: the words for gaps within sentences, and for gaps that begin a sentence with a capital.
+        cuts: the cut-offs.
+        tse: the measure TSE, with its tolerance and its rule for eligible rows.
+        best: the number of most probable entries to keep for each context.
+    """
+
+    model: str
+    words: WordList
+    contexts: Mapping[bytes, DistinctContext]
+    within: Question
+    initial: Question
+    cuts: tuple[Cut, ...]
+    tse: Tse
+    best: int = 0
+
+    def question(self, context: DistinctContext) -> Question:
+        """Return the words to score in a context."""
+        return self.initial if context.capital else self.within
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps(Task[Contexts]):
+    """Score every form of a word list in every distinct context.
+
+    Arguments:
+        words: the word list.
+        eligible: which rows to use: "all" that the model can score, or only "single-token" rows.
+        top, bottom: nucleus cut-offs as probability masses, in any order; see `tasks.gaps.shares`.
+        shared: whether the gap replaces the word that an item's sentences share, instead of the word in which they
+            differ.
+        most_probable: the number of most probable entries of the model's vocabulary to keep for each context.
+
+    Raises:
+        UsageError: a cut-off is not above 0 and at most 1, `eligible` has another value, or `most_probable` is negative.
+    """
+
+    name: ClassVar[str] = "gaps"
+    needs: ClassVar[Literal["score", "fill"]] = "fill"
+    # The answer for a long list takes about 200 kB.
+    portion: ClassVar[int] = 64
+    conjoins: ClassVar[bool] = False
+    recorded: ClassVar[Mapping[str, Shape]] = {
+        "options": {
+            "tolerance": float,
+            "words": {"name": str, "hash": str, "labels": [str], "rows": int},
+            "blank": frozenset({"shared", "differing"}),
+            "eligible": frozenset(nucleus.ELIGIBLE),
+            "top": [float],
+            "bottom": [float],
+            "most_probable?": int,
+        },
+        "contexts": {str: plan.COUNTS_SHAPE},
+        "remarks": [str],
+    }
+
+    words: WordList
+    eligible: Eligible = "all"
+    top: Sequence[float] = ()
+    bottom: Sequence[float] = ()
+    shared: bool = False
+    most_probable: int = 0
+
+    def __post_init__(self) -> None:
+        if self.most_probable < 0:
+            raise UsageError("--most-probable", str(self.most_probable), "a number of entries, 0 or more")
+        if self.eligible not in nucleus.ELIGIBLE:
+            raise UsageError("--eligible", repr(self.eligible), " or ".join(nucleus.ELIGIBLE))
+        nucleus.cuts(tuple(self.top), tuple(self.bottom))
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """What a model must be able to do: fill gaps, and list entries if some are to be kept."""
+        return ("fill", "best") if self.most_probable else ("fill",)
+
+    def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
+        """Return the word list (with its hash), the kind of gap, the rule for eligible rows, the cut-offs, and what is kept."""
+        cuts, words = nucleus.cuts(tuple(self.top), tuple(self.bottom)), self.words
+        return {
+            "tolerance": tolerance,
+            "words": {"name": words.name, "hash": words.hash, "labels": list(words.labels), "rows": len(words.rows)},
+            "blank": "shared" if self.shared else "differing",
+            "eligible": self.eligible,
+            "top": _as_recorded([cut.top for cut in cuts if cut.top < 1], recorded, "top"),
+            "bottom": _as_recorded([cut.bottom for cut in cuts if cut.bottom < 1], recorded, "bottom"),
+            # A run without entries has the units of earlier versions, which kept none.
+            **({_BEST: self.most_probable} if self.most_probable or _BEST in recorded else {}),
+        }
+
+    def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
+        """Find the distinct contexts of all suites.
+
+        Raises:
+            InputError: no suite has a context.
+        """
+        measures = ["tse", *map(str, tables.measures(_cuts(options)))]
+        identity = f"{model.fingerprint}|{sorted(options.items())}"
+        planned = plan.plan(suites, self._labels(), model.sees == "left", measures, identity)
+        remarks = [f"word list {self.words.name}: {remark}" for remark in self.words.remarks]
+        return Plan(
+            planned.suites,
+            planned.units,
+            {**planned.record, "remarks": list(self.words.remarks)},
+            # Tags change no number. As with suites, those of the latest start are recorded.
+            {"words.csv": self.words.csv().encode()},
+            (*remarks, *planned.warnings),
+            planned.shared,
+        )
+
+    def contents(
+        self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
+    ) -> Iterator[tuple[Unit, Contexts]]:
+        """Yield each unit with its contexts and their items from all suites."""
+        own = plan.shared.own(suite.name, suite_contexts(suite, self._labels(), model.sees == "left"))
+        tse = Tse(options["tolerance"], self.eligible)
+        within, initial = questions(model, self.words, tse.which, own.values())
+        digests = list(own)
+        for unit in units:
+            contexts = {digest: own[digest] for digest in digests[unit.first : unit.last]}
+            best = options.get(_BEST, 0)
+            yield unit, Contexts(model.name, self.words, contexts, within, initial, _cuts(options), tse, best)
+
+    def ask(self, content: Contexts) -> list[Gap]:
+        """Return the gap of each context."""
+        return [content.question(context).gap(context, content.best) for context in content.contexts.values()]
+
+    def judge(self, content: Contexts, answers: Iterator[Surprisals] | Iterator[Fill]) -> Judged:
+        """Judge each context for every suite that contains it, and each item in the context."""
+        rows, undefined = tables.Rows(content.cuts, content.words, content.best), Counter[str]()
+        for (digest, context), answer in zip(content.contexts.items(), answers, strict=True):
+            assert isinstance(answer, Fill)
+            question = content.question(context)
+            _judge(content, rows, undefined, digest, context, question.answer(context, answer), question.words)
+            if content.best:
+                for suite in dict.fromkeys(item.suite for item in context.items):
+                    rows.add_best(suite, digest.hex(), answer.best, context.capital)
+        suites = dict.fromkeys(item.suite for context in content.contexts.values() for item in context.items)
+        return Judged(rows.tables(), undefined, tuple(suites))
+
+    @classmethod
+    def tables(cls, options: Options) -> Mapping[str, Schema]:
+        """Return the columns of the tables of contexts, lemmas and results, and of that of entries if they are kept."""
+        return tables.schemas(_cuts(options), options.get(_BEST, 0))
+
+    @classmethod
+    def signature_parts(cls, options: Options) -> tuple[str, ...]:
+        """Return the word list, the kind of gap, and the rule for eligible rows."""
+        words = options["words"]
+        return (
+            f"words:{words['name']}@{words['hash'][:8]}",
+            f"blank:{options['blank']}",
+            f"eligible:{options['eligible']}",
+        )
+
+    @classmethod
+    def kind(cls, measure: str, options: Options) -> Kind:
+        """Return `VERDICT` for TSE, which holds or fails for a pair, and `SHARE` for the weights of a word list."""
+        return Kind.VERDICT if measure == "tse" else Kind.SHARE
+
+    def _labels(self) -> Labels:
+        return Labels(self.words, self.shared)
+
+
+def _cuts(options: Options) -> tuple[Cut, ...]:
+    return nucleus.cuts(tuple(options["top"]), tuple(options["bottom"]))
+
+
+def _as_recorded(limits: list[float], recorded: Options, end: str) -> list[float]:
+    """Return cut-offs in the order of the recorded run if they are the same, because its unit names depend on the order."""
+    in_record: list[float] = recorded.get(end, [])
+    return in_record if set(in_record) == set(limits) else limits
+
+
+def _judge(
+    content: Contexts,
+    rows: tables.Rows,
+    undefined: Counter[str],
+    digest: bytes,
+    context: DistinctContext,
+    fill: Fill,
+    words: Candidates,
+) -> None:
+    """Add the rows of a context: one per suite that contains it, with the label of the suite's first item."""
+    first: dict[str, ContextItem] = {}
+    for item in context.items:
+        first.setdefault(item.suite, item)
+        rows.results.append(_tse(content, undefined, item, fill, words))
+    labels = {item.label for item in first.values()}
+    by_label = {label: shares(fill, words, label, content.cuts, content.tse.which) for label in labels}
+    for item in first.values():
+        of_label = by_label[item.label]
+        items = sum(other.suite == item.suite for other in context.items)
+        about = (item.suite, digest.hex(), item.item, context.left, context.right, item.label, items)
+        rows.add(about, item.suite, item.label, of_label)
+        if not of_label.eligible.any():
+            _count(undefined, "a context without eligible rows", item)
+        n = int(of_label.eligible.sum())
+        for measure in tables.measures(content.cuts):
+            value = measure.of(of_label, content.cuts)
+            rows.results.append(Result(content.model, item.suite, item.item, str(measure), value, n, np.nan))
+
+
+def _tse(content: Contexts, undefined: Counter[str], item: ContextItem, fill: Fill, words: Candidates) -> Result:
+    judgement = content.tse.judge(fill, words, item.good, item.bad)
+    if np.isnan(judgement.value):
+        _count(undefined, "tse: a word of the pair is not eligible", item)
+    return Result(content.model, item.suite, item.item, "tse", judgement.value, judgement.n, judgement.margin)
+
+
+def _count(undefined: Counter[str], reason: str, item: ContextItem) -> None:
+    count_reason(undefined, reason, lambda: f"item {item.item} of {item.suite} ({item.good}, {item.bad})")

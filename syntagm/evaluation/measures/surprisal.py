@@ -1,0 +1,29 @@
+"""The surprisal of a region, or of the whole sentence, in one condition."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from syntagm.evaluation.of_region import RegionMeasure
+from syntagm.evaluation.reading import Reading
+from syntagm.evaluation.result import Kind
+from syntagm.models.answers import Surprisals
+from syntagm.suites.suite import Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Surprisal(RegionMeasure):
+    """The surprisal of a region in bits, by the suite's aggregate.
+
+    Arguments:
+        condition: the condition whose sentence is measured.
+        region: the name of the region; "*" is the whole sentence.
+    """
+
+    kind: ClassVar[Kind] = Kind.BITS
+    name: ClassVar[str] = "surprisal"
+
+    region: str = "*"
+
+    def number(self, sentence: Sentence, answer: Surprisals, reading: Reading) -> float:
+        """Return the bits of the region."""
+        return reading.region(sentence, answer, self.region)

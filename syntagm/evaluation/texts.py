@@ -1,0 +1,403 @@
+"""Surprisals of texts as tables, with a row per token or per word.
+
+A text or a file has one text per line, or is a single document. `tasks.spans` makes the rows of a text.
+
+>>> from syntagm.models.names import load
+>>> score_text(load("toy"), "The dog barks\\nThe cat sleeps", by="word").select("text", "start", "word", "bits", "context")
+shape: (6, 5)
+┌──────┬───────┬────────┬──────────┬─────────┐
+│ text ┆ start ┆ word   ┆ bits     ┆ context │
+│ ---  ┆ ---   ┆ ---    ┆ ---      ┆ ---     │
+│ i64  ┆ i64   ┆ str    ┆ f64      ┆ i64     │
+╞══════╪═══════╪════════╪══════════╪═════════╡
+│ 0    ┆ 0     ┆ The    ┆ 2.0      ┆ 0       │
+│ 0    ┆ 4     ┆ dog    ┆ 2.963474 ┆ 1       │
+│ 0    ┆ 8     ┆ barks  ┆ 3.273018 ┆ 1       │
+│ 1    ┆ 0     ┆ The    ┆ 2.0      ┆ 0       │
+│ 1    ┆ 4     ┆ cat    ┆ 2.963474 ┆ 1       │
+│ 1    ┆ 8     ┆ sleeps ┆ 3.222392 ┆ 1       │
+└──────┴───────┴────────┴──────────┴─────────┘
+"""
+
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagm.core.arguments import public
+from syntagm.core.errors import InputError, UsageError
+from syntagm.core.io import lines, utf8
+from syntagm.core.progress import Progress
+from syntagm.evaluation.spans import Ints, Punctuation, Spans, tokens, words
+from syntagm.models.answers import InContext
+from syntagm.models.asking import Asking
+from syntagm.models.contract import LanguageModel
+from syntagm.models.in_memory import OwnModel, as_language_model
+
+# `syntagm score` prints texts without a table.
+if TYPE_CHECKING:
+    import polars as pl
+
+By = Literal["token", "word"]
+Context = Literal["lines", "document"]
+LineEnds = Literal["space", "keep"]
+
+# Texts and characters that are scored at a time. A longer text is a portion of its own.
+PORTION, CHARACTERS = 2048, 1 << 20
+_FILE_NAME = re.compile(r"\S+\.(?:txt|csv|tsv|jsonl?|md|gz)")
+_SURROUNDING = " \t"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text to score.
+
+    Arguments:
+        text: the text.
+        starts: the position in `text` of the first character of each of its lines.
+        lines: the numbers of these lines in their file, from 1.
+    """
+
+    text: str
+    starts: tuple[int, ...] = (0,)
+    lines: tuple[int, ...] = (1,)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Counts of scored texts and tokens, and of rows without a surprisal.
+
+    Arguments:
+        texts, tokens, rows: the numbers of texts, of their tokens, and of rows in the table.
+        long: the number of texts that were scored in windows.
+        windows: the number of windows of these texts.
+        unscored: the number of rows without bits because nothing precedes the first token of a text.
+        not_numbers: the number of rows without bits because the model's answer is not a number.
+        crossing: the number of words without bits because a token belongs to several words.
+        attached: the number of words whose punctuation stays attached, because a token contains both.
+        example: a token that belongs to several words.
+    """
+
+    texts: int = 0
+    tokens: int = 0
+    rows: int = 0
+    long: int = 0
+    windows: int = 0
+    unscored: int = 0
+    not_numbers: int = 0
+    crossing: int = 0
+    attached: int = 0
+    example: str = ""
+
+    def __add__(self, other: "Count") -> "Count":
+        numbers = {name: getattr(self, name) + getattr(other, name) for name in _NUMBERS}
+        return Count(**numbers, example=self.example or other.example)
+
+    def notes(self, model: LanguageModel, by: By) -> list[str]:
+        """Return one sentence for each fact about the table that the user should know."""
+        notes = {
+            f"{self.long:,} of {self.texts:,} texts longer than the model's window, scored in {self.windows:,} windows; "
+            "the column `context` has the number of tokens that the model saw": self.long,
+            f"{self.unscored:,} {_plural(by, self.unscored)} without bits, since nothing precedes the first token of a text "
+            f"(bos={model.settings.get('bos', 'no')})": self.unscored,
+            f"{self.attached:,} {_plural('word', self.attached)} with the punctuation attached, since a token holds parts of "
+            "both": self.attached,
+        }
+        return [note for note, number in notes.items() if number]
+
+    def problems(self, by: By) -> list[str]:
+        """Return one sentence for each reason why bits are unexpectedly missing."""
+        rows = f"of {self.rows:,} {_plural(by, self.rows)} without bits"
+        problems = {
+            f"{self.not_numbers:,} {rows}: the model's answer is not a number": self.not_numbers,
+            f"{self.crossing:,} {rows}: a token belongs to several words, for example {self.example!r}": self.crossing,
+        }
+        return [problem for problem, number in problems.items() if number]
+
+
+def _plural(noun: str, number: int) -> str:
+    return noun if number == 1 else f"{noun}s"
+
+
+_NUMBERS = [field.name for field in fields(Count) if field.name != "example"]
+
+
+def _types() -> dict[str, Any]:
+    import polars as pl
+
+    return {"pl": pl}
+
+
+@public(types=_types)
+def score_text(
+    model: LanguageModel | OwnModel,
+    text: str | Path | Sequence[str],
+    *,
+    by: By = "token",
+    context: Context = "lines",
+    stride: int | None = None,
+    punctuation: Punctuation = "attached",
+    line_ends: LineEnds = "space",
+    progress: Progress | None = None,
+) -> "pl.DataFrame":
+    """Compute the surprisal of each token or word of a text, of several texts or of a file.
+
+    Arguments:
+        model: the model; or an object with the method `score`, as a class of your own has it in a Python file.
+        text: a text as `str`, whose lines are separate texts; a list of texts; or a file as `pathlib.Path`: UTF-8, gzipped
+            or not. A text is scored as it stands, blanks at its ends included. Blank lines are skipped, and spaces and tabs
+            around the lines of a file, or of a document whose line ends are read as spaces, are not scored.
+        by: "token" for a row per token, or "word" for a row per word.
+        context: whether each line is a separate text ("lines"), or all lines are one "document".
+        stride: the minimum number of context tokens in the windows after the first, for a text that is longer than the
+            model's positions; half of the positions by default.
+        punctuation: whether punctuation marks before and after a word belong to it ("attached"), or have separate rows
+            ("apart").
+        line_ends: whether a line end in a document is read as a "space", or is scored unchanged ("keep").
+        progress: receives the number of characters scored so far, and warnings.
+
+    Returns:
+        The columns `text` (from 0), `line` (in the text, the list or the file, from 1), `index` (of the token or word in its
+        text, from 0), `start` and `end` (in characters of the text), `token` or `word`, `bits`, `known` (whether it is in
+        the model's vocabulary) and `context` (the number of tokens of the text that the model saw; for a word, when scoring
+        its first token).
+        `bits` is nan for the first token of a text under `bos=no`; a warning is given if other bits are missing.
+
+    Raises:
+        UsageError: a `str` is the name of a file, an argument has no such value, or options don't go together.
+        InputError: the file can't be read, or has no text.
+        ModelError: the model can't score a text, or is a recording.
+        Interrupted: `progress` requested a stop.
+    """
+    model, progress = as_language_model(model), progress or Progress()
+    if isinstance(text, Path):
+        texts = list(divide(lines.prose(text), context, line_ends, str(text)))
+    else:
+        for each in [text] if isinstance(text, str) else text:
+            refuse_file_name(each, "A text or a file? Pass a pathlib.Path to score the file.")
+        numbered = utf8.lines(text) if isinstance(text, str) else enumerate(text, 1)
+        texts = list(divide(numbered, context, line_ends, "text", surrounding=""))
+    progress.planned(sum(len(part.text) for part in texts), 0, 1)
+    total, parts = Count(), [empty(by)]
+    for frame, count in tables(model, texts, by, stride, punctuation, lambda done: progress.answered("", done)):
+        parts.append(frame)
+        total += count
+    for note in total.notes(model, by):
+        progress.warned(note)
+    for problem in total.problems(by):
+        warnings.warn(problem, stacklevel=3)
+    import polars as pl
+
+    return pl.concat(parts)
+
+
+def refuse_file_name(text: str, cure: str) -> None:
+    """Refuse a text that is the name of a file, or looks like one.
+
+    Raises:
+        UsageError: the text is such a name.
+    """
+    if os.path.isfile(text) or _FILE_NAME.fullmatch(text):
+        raise UsageError(f"text {text!r}", "a text that looks like the name of a file", "a text", cure)
+
+
+def divide(
+    numbered: Iterable[tuple[int, str]],
+    context: Context,
+    line_ends: LineEnds,
+    place: str,
+    surrounding: str = _SURROUNDING,
+) -> Iterator[Text]:
+    """Divide lines into texts: each line that is not blank, or all of them as one document.
+
+    Arguments:
+        numbered: the lines with their numbers.
+        context, line_ends: as for `score_text`.
+        place: the file, for messages.
+        surrounding: the characters that are removed at the ends of lines that are separate texts.
+
+    Raises:
+        InputError: there is only white space.
+
+    >>> lines = [(1, "One line."), (2, ""), (3, " Another.")]
+    >>> [text] = divide(lines, "document", "space", "")
+    >>> text
+    Text(text='One line. Another.', starts=(0, 10), lines=(1, 3))
+    >>> next(divide(lines, "document", "keep", "")).text
+    'One line.\\n\\n Another.'
+    """
+    empty = True
+    kept: list[tuple[int, str]] = []
+    for number, line in numbered:
+        content = (
+            line.strip(surrounding) if context == "lines" else line if line_ends == "keep" else line.strip(_SURROUNDING)
+        )
+        blank = not content or content.isspace()
+        empty = empty and blank
+        if context == "document":
+            if not blank or (line_ends == "keep" and not empty):
+                kept.append((number, content))
+        elif not blank:
+            yield Text(content, lines=(number,))
+    if empty:
+        raise InputError(place, "no text", "at least one line that is not blank")
+    if context == "document":
+        while kept[-1][1].strip() == "":
+            kept.pop()
+        joint = "\n" if line_ends == "keep" else " "
+        starts = np.cumsum([0, *(len(line) + 1 for _, line in kept[:-1])]).tolist()
+        yield Text(joint.join(line for _, line in kept), tuple(starts), tuple(number for number, _ in kept))
+
+
+def columns(by: By, entropy: bool = False) -> "dict[str, pl.DataType]":
+    """Return the columns of a table and their types.
+
+    Arguments:
+        entropy: whether it has the entropy of the distribution before each token, or before the first token of each word.
+    """
+    import polars as pl
+
+    return {
+        "text": pl.Int64(), "line": pl.Int64(), "index": pl.Int64(), "start": pl.Int64(), "end": pl.Int64(),
+        by: pl.String(), "bits": pl.Float64(), "known": pl.Boolean(), "context": pl.Int64(),
+        **({"entropy": pl.Float64()} if entropy else {}),
+    }  # fmt: skip
+
+
+def empty(by: By) -> "pl.DataFrame":
+    """Return a table without rows."""
+    import polars as pl
+
+    return pl.DataFrame(schema=columns(by))
+
+
+def tables(
+    model: LanguageModel,
+    texts: Iterable[Text],
+    by: By = "token",
+    stride: int | None = None,
+    punctuation: Punctuation = "attached",
+    done: Callable[[int], None] | None = None,
+    entropy: bool = False,
+) -> "Iterator[tuple[pl.DataFrame, Count]]":
+    """Score texts, and yield a table for each portion of them. Memory does not grow with the number of texts.
+
+    Arguments:
+        texts: the texts.
+        by, stride, punctuation: as for `score_text`.
+        done: called with the number of characters scored since the last call; it may raise an exception to stop.
+        entropy: whether the table also has entropies (see `columns`), from the same pass over the texts.
+
+    Raises:
+        UsageError: options don't go together.
+        ModelError: the model can't score a text, can't tell entropies, or has changed.
+    """
+    import polars as pl
+
+    refuse_options(model, by, punctuation)
+    number, asking = 0, Asking(model)
+    read = asking.read_reduced if entropy else asking.read
+    for portion in portions(texts):
+        answers = read([part.text for part in portion], stride, done)
+        parts, total = [], Count()
+        for part, answer in zip(portion, answers, strict=True):
+            spans = tokens(answer) if by == "token" else words(model, answer, punctuation)
+            parts.append(rows(number, part, spans, by))
+            total += counted(model, answer, spans)
+            number += 1
+        asking.confirm()
+        joined = {name: list(chain.from_iterable(part[name] for part in parts)) for name in columns(by, entropy)}
+        yield pl.DataFrame(joined, schema=columns(by, entropy)), total
+
+
+def refuse_options(model: LanguageModel, by: By, punctuation: Punctuation) -> None:
+    """Refuse options that don't go together.
+
+    Raises:
+        UsageError: separate punctuation without words, or with a model that corrects words for their ends.
+    """
+    if punctuation == "apart" and by == "token":
+        raise UsageError("punctuation 'apart'", "rows of tokens", "rows of words", "Add by=word.")
+    if punctuation == "apart" and model.settings.get("boundary") == "word":
+        raise UsageError(
+            "punctuation 'apart'", "a model with boundary=word, whose words end only before white space",
+            "punctuation 'attached', or boundary=token",
+        )  # fmt: skip
+
+
+def portions(texts: Iterable[Text]) -> Iterator[list[Text]]:
+    """Yield texts in lists, each of which is scored in one call."""
+    portion: list[Text] = []
+    size = 0
+    for text in texts:
+        if portion and (len(portion) == PORTION or size + len(text.text) > CHARACTERS):
+            yield portion
+            portion, size = [], 0
+        portion.append(text)
+        size += len(text.text)
+    if portion:
+        yield portion
+
+
+def counted(model: LanguageModel, answer: InContext, spans: Spans) -> Count:
+    """Count the tokens and rows of a text, and those without bits."""
+    starts = answer.surprisals.starts
+    missing = np.isnan(answer.surprisals.bits)
+    undefined = np.isnan(spans.bits) & (spans.crossing == "")
+    # Without a start symbol, the first token has no bits. Other bits that are missing are the model's fault.
+    if model.bos is None:
+        missing[:1] = False
+    unscored = int(model.bos is None and undefined[:1].any() and not missing[starts < spans.ends[:1].sum()].any())
+    crossing = spans.crossing[spans.crossing != ""]
+    return Count(
+        texts=1,
+        tokens=len(starts),
+        rows=len(spans.starts),
+        long=int(answer.windows > 1),
+        windows=answer.windows if answer.windows > 1 else 0,
+        unscored=unscored,
+        not_numbers=int(undefined.sum()) - unscored,
+        crossing=len(crossing),
+        attached=spans.attached,
+        example=next(iter(crossing), ""),
+    )
+
+
+def rows(number: int, part: Text, spans: Spans, by: By) -> dict[str, NDArray[np.generic] | list[str]]:
+    """Return the columns of one text.
+
+    Arguments:
+        number: the number of the text, from 0.
+        part: the text.
+        spans: its tokens or words.
+        by: what the rows are.
+    """
+    text, count = part.text, len(spans.starts)
+    shown = _shown(text, spans.starts) if len(part.starts) > 1 else spans.starts
+    line = np.searchsorted(part.starts, shown, "right") - 1
+    return {
+        "text": np.full(count, number),
+        "line": np.array(part.lines)[line],
+        "index": np.arange(count),
+        "start": spans.starts,
+        "end": spans.ends,
+        by: [text[start:end] for start, end in zip(spans.starts.tolist(), spans.ends.tolist(), strict=True)],
+        "bits": spans.bits,
+        "known": spans.known,
+        "context": spans.context,
+        **({} if spans.entropy is None else {"entropy": spans.entropy}),
+    }
+
+
+def _shown(text: str, starts: Ints) -> Ints:
+    """Return the first visible character at or after each start; the end of the text if there is none."""
+    shown = np.array([match.start() for match in re.finditer(r"\S", text)], np.int64)
+    following = np.searchsorted(shown, starts)
+    return np.append(shown, len(text))[following]

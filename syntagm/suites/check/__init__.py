@@ -1,0 +1,106 @@
+"""Rules for well-formed suites.
+
+A rule is a function. The first sentence of its docstring is the message, and the rest is the cure. Codes that begin with E
+are errors: a run would refuse the suite, or its numbers would be wrong. Codes that begin with W are warnings: the suite
+runs, but its author should check it. The command `check` itself reports E001, a file that can't be read. To add a rule,
+decorate a function with `@rule(CODE)` in the file for its topic, or in a new file in this folder; other packages do so
+in a module that is an entry point of the group `syntagm.check`.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from syntagm.core import registry
+from syntagm.core.display import shown_lines
+from syntagm.suites.check import _spot, splits
+from syntagm.suites.check._items import is_left_out as is_left_out
+from syntagm.suites.check._spot import Rule, Spot
+from syntagm.suites.check._spot import rule as rule
+from syntagm.suites.suite import Suite
+
+for _theme in sorted(module.name for module in pkgutil.iter_modules(__path__)):
+    importlib.import_module(f"{__name__}.{_theme}")
+for _theme in registry.added("check"):
+    registry.find("check", _theme)
+RULES: dict[str, Rule] = dict(sorted(_spot.RULES.items()))
+# Warnings that a run shows, too: the numbers may be of something else.
+SHOWN_BY_RUNS = ("W208", "W209", "W302", "W309", "W310")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A violation of a rule: its place, what was found, and the cure."""
+
+    code: str
+    file: str
+    suite: str
+    item: str
+    condition: str
+    region: str
+    message: str
+    cure: str
+
+    @property
+    def error(self) -> bool:
+        """Whether the finding is an error rather than a warning."""
+        return self.code.startswith("E")
+
+    def to_json(self) -> dict[str, str]:
+        """Return the finding as an object; `path` is the file."""
+        return {
+            "code": self.code, "path": self.file, "suite": self.suite, "item": self.item, "condition": self.condition,
+            "region": self.region, "message": self.message, "cure": self.cure,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        parts = [self.file or self.suite]
+        parts += [f"{kind} {name}" for kind, name in self._places() if name]
+        return shown_lines(f"{', '.join(parts)}: {self.code} {self.message}. {self.cure}".rstrip())
+
+    def _places(self) -> tuple[tuple[str, str], ...]:
+        return ("item", self.item), ("condition", self.condition), ("region", self.region)
+
+
+def check(suites: Sequence[Suite], file: str = "") -> Iterator[Finding]:
+    """Check the suites of one file against all rules, suite by suite.
+
+    >>> from syntagm.suites.suite import Item, Sentence, Suite
+    >>> pair = Item("1", {"good": Sentence("The dog barks."), "bad": Sentence(" The dog bark.")})
+    >>> for finding in check([Suite("agreement", (pair,), ())]):
+    ...     print(finding)
+    agreement: W101 no predictions. Add one, or nothing is tested.
+    agreement, item 1, condition bad: W302 white space at the ends of the sentence. Remove it.
+    """
+    for suite in suites:
+        for code, each in RULES.items():
+            for spot in each(suite):
+                yield _finding(code, each, file, suite.name, spot)
+
+
+def repeated(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
+    """Find suites with the same name, because a run would mix up their results.
+
+    Names that several files have should be told apart before; see `materials.suite_files.told_apart`.
+    """
+    seen: dict[str, str] = {}
+    for file, suites in files.items():
+        for suite in suites:
+            if suite.name in seen:
+                message = f"a second suite called {suite.name!r}, the first is in {seen[suite.name]}"
+                yield Finding("E103", file, suite.name, "", "", "", message, "Rename one of them.")
+            seen.setdefault(suite.name, file)
+
+
+def near_duplicates(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
+    """Find items of test files whose sentences stand, but for one word, in a training file; see `splits.shared`."""
+    for file, suite, item, condition, place in splits.shared(files):
+        message = f"nearly the same sentence in training data: {place}"
+        yield Finding("W106", file, suite, item, condition, "", message, "Leave it out of one of the two.")
+
+
+def _finding(code: str, broken: Rule, file: str, suite: str, spot: Spot) -> Finding:
+    message, _, cure = " ".join((broken.__doc__ or "").split()).partition(". ")
+    message = message + (f": {spot.found}" if spot.found else "")
+    return Finding(code, file, suite, spot.item, spot.condition, spot.region, message, cure)

@@ -1,0 +1,266 @@
+"""SyntaxGym suites (Gauthier et al. 2020), the JSON files published with Hu et al. 2020.
+
+A sentence is assembled from the contents of its regions: they are stripped, and those that are not empty are joined
+with single spaces. Regions are named by their numbers. An empty region is a span of length 0 at the end of the text
+before it. With `joined=hub`, white space before `.` and `,` is deleted after joining, as in the copy on the Hugging
+Face hub.
+
+Both published forms are read: that of the main branch (square brackets in formulas, spaces around contents) and the
+corrected one. `region_meta` becomes the tags `region.N`. Other strings in `meta` and in an item become tags with the
+same names. Details that the types can't store (the order of keys, spaces around contents, other keys) are in the tag
+`json:suite` of the suite or `json:item` of an item: the original JSON, with null in place of each value that the types
+store. With these tags, `write` reproduces the file.
+
+Deliberate differences from SyntaxGym 0.8a1: a region may have further keys, spaces around contents are allowed, and all
+names in the published JSON schema are required.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from syntagm.core.errors import FormulaError, InputError, UsageError
+from syntagm.core.io import atomic, shape, utf8
+from syntagm.core.io import json as strict_json
+from syntagm.suites.formats import _skeleton
+from syntagm.suites.formats._numbered import numbered
+from syntagm.suites.formula import parse
+from syntagm.suites.suite import AGGREGATES, Aggregate, Item, Prediction, Region, Sentence, Suite
+
+ENDINGS = (".json",)
+WRITES = (".json",)
+JOINED = ("main", "hub")
+_KEYS = ('"meta"', '"region_meta"', '"predictions"', '"items"', '"condition_name"')
+_BEFORE_STOP = re.compile(r"\s+(?=[.,])")
+
+
+def claims(path: Path, head: str) -> bool:
+    """Return whether this is a JSON file that begins with an object and has at least two keys of a suite."""
+    return path.suffix == ".json" and head.lstrip().startswith("{") and sum(key in head for key in _KEYS) >= 2
+
+
+def read(path: Path, *, joined: str = "") -> Iterator[Suite]:
+    """Read the suite of a file.
+
+    Arguments:
+        path: the JSON file.
+        joined: `main` joins contents with single spaces; `hub` then deletes white space before `.` and `,`. The default
+            is the value in `meta`, which `write` adds to some files, otherwise `main`.
+
+    Raises:
+        InputError: the file is not a suite; the message names item, condition and region.
+        UsageError: `joined` has any other value.
+    """
+    if joined not in ("", *JOINED):
+        raise UsageError("joined", repr(joined), " or ".join(JOINED))
+    content = utf8.read(path)
+    top = shape.need(strict_json.parsed(content, path), dict, str(path))
+    meta, labels = (shape.field(top, key, dict, str(path)) for key in ("meta", "region_meta"))
+    predictions, listed = (shape.field(top, key, list, str(path)) for key in ("predictions", "items"))
+    shape.count(len(listed), path)
+    joined = joined or ("hub" if meta.get("joined") == "hub" else "main")
+    items = tuple(item_of(value, f"{path}, items[{index}]", joined) for index, value in enumerate(listed))
+    tags = _skeleton.texts(meta, ("name", "metric")) | _labels(labels, f"{path}, region_meta")
+    name = shape.field(meta, "name", str, f"{path}, meta")
+    suite = Suite(name, items, tuple(_predictions(predictions, path)), tags, _aggregate(meta, f"{path}, meta"))
+    skeleton = _skeleton.strip(top | {"items": []}, _frame(suite))
+    escaped = {"json:ascii": "true"} if content.isascii() and "\\u" in content else {}
+    yield replace(suite, tags=tags | _json_tag("json:suite", skeleton) | escaped)
+
+
+def write(suites: Sequence[Suite], path: Path) -> None:
+    """Write a suite in the layout of the published files: `json.dumps` with an indent of 4 and no final newline.
+
+    Names of regions and predictions become numbers; the names are in `region_meta` and `meta`. If punctuation follows
+    without a space, `meta` gets `joined: hub`, so that reading it gives no space either.
+
+    Raises:
+        InputError: there is more than one suite, or the format can't store the suite; the message gives the reason.
+    """
+    if len(suites) != 1:
+        cure = "A SyntaxGym file holds one suite: write each suite to a separate file."
+        raise InputError(str(path), f"{len(suites)} suites", "one suite", cure)
+    atomic.write(path, text_of(suites[0]).encode())
+
+
+def text_of(named: Suite) -> str:
+    """Return a suite in this format, as `write` writes it.
+
+    Raises:
+        InputError: the format can't store the suite; the message gives the reason.
+    """
+    suite = numbered(named)
+    if suite is not named and any(_attached(item) for item in suite.items):
+        suite = replace(suite, tags={**suite.tags, "joined": "hub"})
+    top = _frame(suite)
+    if "json:suite" in suite.tags:
+        top = _skeleton.fill(json.loads(suite.tags["json:suite"]), top, f"suite {suite.name}")
+    top["items"] = [item_json(item, f"suite {suite.name}, item {item.id}") for item in suite.items]
+    return json.dumps(top, indent=4, ensure_ascii=suite.tags.get("json:ascii") == "true")
+
+
+def _attached(item: Item) -> bool:
+    """Return whether punctuation follows without a space in any of the sentences."""
+    return any(
+        assemble([sentence.text[region.start : region.end] for region in sentence.regions]).text != sentence.text
+        for sentence in item.sentences.values()
+    )
+
+
+def assemble(contents: Sequence[str], joined: str = "main") -> Sentence:
+    """Make a sentence from the contents of its regions, which are named by their numbers from 1.
+
+    >>> assemble(["The keys ", "", "are here", "."], "hub").text
+    'The keys are here.'
+    """
+    text, regions = "", []
+    for number, content in enumerate(contents, 1):
+        content = content.strip()
+        start = len(text) + 1 if text and content else len(text)
+        text = f"{text} {content}" if text and content else text + content
+        regions.append(Region(str(number), start, len(text)))
+    sentence = Sentence(text, tuple(regions))
+    return _as_hub(sentence) if joined == "hub" else sentence
+
+
+def contents(sentence: Sentence, place: str) -> list[str]:
+    """Return the contents of the regions.
+
+    Raises:
+        InputError: the regions of the sentence are not named 1 to n.
+    """
+    names = [region.name for region in sentence.regions]
+    if not names or names != [str(number) for number in range(1, len(names) + 1)]:
+        shown = ", ".join(names) or "none"
+        raise InputError(
+            place, f"regions {shown}", "regions called 1, 2, 3 ... in order", "SyntaxGym allows no other names."
+        )
+    return [sentence.text[region.start : region.end] for region in sentence.regions]
+
+
+def _as_hub(sentence: Sentence) -> Sentence:
+    kept = bytearray(b"\1") * len(sentence.text)
+    for match in _BEFORE_STOP.finditer(sentence.text):
+        kept[match.start() : match.end()] = bytes(match.end() - match.start())
+    # The new position of each character is the number of characters before it that are not deleted.
+    positions = [0, *accumulate(kept)]
+    regions = (Region(region.name, positions[region.start], positions[region.end]) for region in sentence.regions)
+    return Sentence(_BEFORE_STOP.sub("", sentence.text), tuple(regions))
+
+
+def item_of(value: Any, place: str, joined: str) -> Item:
+    """Read an item from a JSON object.
+
+    Raises:
+        InputError: the object is not an item.
+    """
+    item = shape.need(value, dict, place)
+    number = item.get("item_number")
+    if isinstance(number, bool) or not isinstance(number, int | str):
+        found = "no item_number" if "item_number" not in item else f"item_number {shape.shown(number)}"
+        raise InputError(place, found, "an integer", "Number the items 1, 2, 3 ...")
+    place = f"{place} (item {number})"
+    sentences: dict[str, Sentence] = {}
+    for index, condition in enumerate(shape.field(item, "conditions", list, place)):
+        condition = shape.need(condition, dict, f"{place}, conditions[{index}]")
+        name = shape.field(condition, "condition_name", str, f"{place}, conditions[{index}]")
+        if name in sentences:
+            raise InputError(
+                place, f"the condition {name!r} twice", "each condition once", "Rename or delete one of them."
+            )
+        sentences[name] = _sentence(condition, f"{place}, condition {name}", joined)
+    tags = _skeleton.texts(item, ("item_number", "conditions"))
+    plain = Item(str(number), sentences, tags)
+    return replace(plain, tags=tags | _json_tag("json:item", _skeleton.strip(item, _plain_item(plain, place))))
+
+
+def _sentence(condition: dict[str, Any], place: str, joined: str) -> Sentence:
+    parts = []
+    for index, region in enumerate(shape.field(condition, "regions", list, place), 1):
+        region = shape.need(region, dict, f"{place}, region {index}")
+        number = shape.field(region, "region_number", int, f"{place}, region {index}")
+        if number != index:
+            cure = "Number the regions 1, 2, 3 ... in the order of the sentence."
+            raise InputError(f"{place}, region {index}", f"region_number {number}", str(index), cure)
+        parts.append(shape.field(region, "content", str, f"{place}, region {index}"))
+    shape.sentence(" ".join(parts), place)
+    return assemble(parts, joined)
+
+
+def _predictions(listed: list[Any], path: Path) -> Iterator[Prediction]:
+    for index, value in enumerate(listed):
+        place = f"{path}, prediction {index}"
+        prediction = shape.need(value, dict, place)
+        if (kind := shape.field(prediction, "type", str, place)) != "formula":
+            raise InputError(place, f"type {kind!r}", '"formula"')
+        try:
+            formula = parse(shape.field(prediction, "formula", str, place))
+        except FormulaError as error:
+            raise FormulaError(f"{place}, {error.place}", error.found, error.expected, error.cure) from None
+        yield Prediction(str(index), formula)
+
+
+def _labels(labels: dict[str, Any], place: str) -> dict[str, str]:
+    for key in labels:
+        if not re.fullmatch("[1-9][0-9]*", key):
+            raise InputError(place, f"the key {key!r}", 'a region number such as "1"')
+        shape.field(labels, key, str, place)
+    return {f"region.{key}": label for key, label in labels.items()}
+
+
+def _aggregate(meta: dict[str, Any], place: str) -> Aggregate:
+    metric = shape.field(meta, "metric", str, place)
+    for aggregate in AGGREGATES:
+        if metric == aggregate:
+            return aggregate
+    raise InputError(place, f"metric {metric!r}", "one of " + ", ".join(AGGREGATES), "One suite has one metric.")
+
+
+def _frame(suite: Suite) -> dict[str, Any]:
+    """Return the JSON of a suite without its items and without the details in the tag `json:suite`."""
+    place = f"suite {suite.name}"
+    names = [prediction.name for prediction in suite.predictions]
+    if names != [str(index) for index in range(len(names))]:
+        cure = "SyntaxGym numbers its predictions; their names would be lost."
+        raise InputError(place, "predictions " + ", ".join(names), "predictions called 0, 1, 2 ...", cure)
+    meta = {"name": suite.name, "metric": suite.aggregate} | _skeleton.plain(suite.tags, ("name", "metric"), place)
+    labels = {key.removeprefix("region."): label for key, label in suite.tags.items() if key.startswith("region.")}
+    predictions = [{"type": "formula", "formula": prediction.formula.text} for prediction in suite.predictions]
+    return {"meta": meta, "region_meta": labels, "predictions": predictions, "items": []}
+
+
+def item_json(item: Item, place: str) -> dict[str, Any]:
+    """Return an item as a JSON object.
+
+    Raises:
+        InputError: the regions of the sentences are not named 1 to n.
+    """
+    result: dict[str, Any] = _plain_item(item, place)
+    if "json:item" in item.tags:
+        result = dict(_skeleton.fill(json.loads(item.tags["json:item"]), result, place))
+    for condition, sentence in zip(result["conditions"], item.sentences.values(), strict=True):
+        parts = [region["content"] for region in condition["regions"]]
+        if sentence.text not in (assemble(parts).text, assemble(parts, "hub").text):
+            cure = "Regions must cover the sentence except for single spaces between them."
+            where = f"{place}, condition {condition['condition_name']}"
+            raise InputError(where, repr(sentence.text), repr(assemble(parts).text), cure)
+    return result
+
+
+def _plain_item(item: Item, place: str) -> dict[str, Any]:
+    """Return the JSON of an item without the details in the tag `json:item`."""
+    conditions = []
+    for name, sentence in item.sentences.items():
+        texts = contents(sentence, f"{place}, condition {name}")
+        regions = [{"region_number": number, "content": content} for number, content in enumerate(texts, 1)]
+        conditions.append({"condition_name": name, "regions": regions})
+    tags = _skeleton.plain(item.tags, ("item_number", "conditions"), place)
+    return {"item_number": _skeleton.number(item.id), "conditions": conditions} | tags
+
+
+def _json_tag(tag: str, skeleton: Any) -> dict[str, str]:
+    return {} if skeleton is None else {tag: json.dumps(skeleton, ensure_ascii=False)}

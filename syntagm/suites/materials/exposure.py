@@ -1,0 +1,222 @@
+"""Exposure: how often a training text contains the words, the bigrams and the constructions of the items of suites.
+
+    word           a word of a sentence of the item
+    bigram         two words with nothing but white space between them (or nothing, as before a possessive 's)
+    construction   a pattern of words, as "both * and *"
+
+Words are found by the rules of the suites' language, in lower case; without a tag `language`, by those of English. A line
+of a text is divided at punctuation, and nothing is counted across a division or a line end. All occurrences count, also
+overlapping ones. Counts are exact.
+
+A construction is a sequence of words. `*` stands for one word, `a/b` for one of two, `...` for none to five words. An
+occurrence is a place where the pattern begins. A suite names its construction in the tag `construction`, an item may
+name its own; others are given to `Wanted`.
+
+A construction with `>` is one over trees (`trees.Tree`), which a treebank in CoNLL-U has. The words of a treebank are those
+of the texts of its sentences.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from syntagm.core.errors import InputError
+from syntagm.core.io import lines
+from syntagm.suites.languages import casing, tags
+from syntagm.suites.languages import words as words_of
+from syntagm.suites.languages.tags import Language
+from syntagm.suites.materials import treebank
+from syntagm.suites.materials.trees import ENDINGS, Tree
+from syntagm.suites.suite import Item, Suite
+
+UNITS = ("word", "bigram", "construction")
+COLUMNS = ("suite", "item", "unit", "text", "count")
+TAG = "construction"
+# The largest number of words that `...` stands for: what is farther apart is rarely one construction.
+MOST = 5
+_ANY, _SOME = "*", "..."
+_BETWEEN = re.compile(r"[^\w\s'’-]+|(?<!\w)['’-]+|['’-]+(?!\w)")
+_MAX_PATTERN = 20
+
+Row = tuple[str, str, str, str, int]
+
+
+def segments(text: str, language: Language = tags.UNKNOWN) -> Iterator[list[str]]:
+    """Yield the words between punctuation, in lower case.
+
+    >>> list(segments("The cook's dog, a poodle, wasn't well-fed."))
+    [['the', 'cook', "'s", 'dog'], ['a', 'poodle'], ["wasn't", 'well-fed']]
+    """
+    words = words_of.english if language is tags.UNKNOWN else words_of.segmenter(language).words
+    for part in _BETWEEN.split(text):
+        if found := words(casing.lower(part, language)):
+            yield list(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Construction:
+    """A pattern of words.
+
+    Arguments:
+        text: the pattern as the author wrote it.
+        parts: for each part the words that fit; empty for any word, None for `...`.
+    """
+
+    text: str
+    parts: tuple[frozenset[str] | None, ...]
+
+    @classmethod
+    def read(cls, text: str, place: str) -> "Construction":
+        """Read a pattern.
+
+        Raises:
+            InputError: the pattern is empty, too long, has no word, or begins or ends with `...`.
+        """
+        parts: list[frozenset[str] | None] = []
+        for part in text.lower().split():
+            if part == _SOME:
+                parts.append(None)
+            elif part == _ANY:
+                parts.append(frozenset())
+            else:
+                choices = part.split("/")
+                if any([*segments(choice)] != [[choice]] for choice in choices):
+                    expected = "words, `*` for one word, `...` for up to five, and a/b for one of two"
+                    raise InputError(place, f"{part!r} in the construction {text!r}", expected)
+                parts.append(frozenset(choices))
+        if not any(parts):
+            raise InputError(place, f"the construction {text!r}", "at least one word")
+        if parts[0] is None or parts[-1] is None:
+            raise InputError(place, f"the construction {text!r}", "a word or * at both ends")
+        if len(parts) > _MAX_PATTERN:
+            raise InputError(place, f"a construction of {len(parts)} parts", f"at most {_MAX_PATTERN}")
+        return cls(text, tuple(parts))
+
+    def occurrences(self, segment: Sequence[str]) -> int:
+        """Return at how many places of a segment the pattern begins."""
+        # The places that the parts read so far can lead to, for each beginning: few, as a segment is short.
+        found = 0
+        for start in range(len(segment)):
+            ends = {start}
+            for part in self.parts:
+                if part is None:
+                    ends = {end + more for end in ends for more in range(MOST + 1)}
+                else:
+                    ends = {end + 1 for end in ends if end < len(segment) and (not part or segment[end] in part)}
+                if not ends:
+                    break
+            found += bool(ends)
+        return found
+
+    @property
+    def key(self) -> frozenset[str]:
+        """The words of the part with the fewest alternatives: a segment without any of them has no occurrence."""
+        return min((part for part in self.parts if part), key=len)
+
+
+def read(text: str, place: str) -> "Construction | Tree":
+    """Read a construction, of words or over trees.
+
+    Raises:
+        InputError: it is neither.
+    """
+    return Tree.read(text, place) if ">" in text else Construction.read(text, place)
+
+
+@dataclass(slots=True)
+class Wanted:
+    """What is to be counted, and the counts.
+
+    Arguments:
+        constructions: patterns that count for every item, besides those that suites and items name.
+    """
+
+    constructions: "Sequence[Construction | Tree]" = ()
+    units: dict[str, set[str]] = field(default_factory=lambda: {"word": set(), "bigram": set()})
+    patterns: "dict[str, Construction | Tree]" = field(default_factory=dict)
+    counts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    total: int = 0
+    language: Language | None = None
+
+    def add(self, suite: Suite) -> None:
+        """Note the words, bigrams and constructions of a suite.
+
+        Raises:
+            InputError: a tag `construction` is not a pattern, or the suite is in another language than those before.
+        """
+        if self.language not in (None, suite.language):
+            found = f"the language {suite.language.name}, after suites in {self.language.name if self.language else ''}"
+            raise InputError(
+                f"suite {suite.name}", found, "one language", "Count the suites of each language by themselves."
+            )
+        self.language = suite.language
+        for item in suite.items:
+            for unit, text in self.of_item(suite, item):
+                if unit in self.units:
+                    self.units[unit].add(text)
+
+    def of_item(self, suite: Suite, item: Item) -> list[tuple[str, str]]:
+        """Return the units of an item and their texts, each once, in the order in which they occur."""
+        found: dict[str, dict[str, None]] = {unit: {} for unit in UNITS}
+        for sentence in item.sentences.values():
+            for segment in segments(sentence.text, suite.language):
+                found["word"] |= dict.fromkeys(segment)
+                found["bigram"] |= dict.fromkeys(map(" ".join, pairwise(segment)))
+        named = item.tags.get(TAG) or suite.tags.get(TAG)
+        if named and named not in self.patterns:
+            self.patterns[named] = read(named, f"suite {suite.name}, item {item.id}")
+        for construction in self.constructions:
+            self.patterns.setdefault(construction.text, construction)
+        found["construction"] = dict.fromkeys([
+            *([named] if named else []), *(construction.text for construction in self.constructions)
+        ])  # fmt: skip
+        return [(unit, text) for unit, texts in found.items() for text in texts]
+
+    def count(self, paths: Iterable[Path]) -> None:
+        """Count in texts and treebanks (.conllu), gzipped or not, line by line.
+
+        Raises:
+            InputError: a text can't be read (see `lines.prose`), or a construction over trees is to be counted in a text
+                without trees.
+        """
+        trees = [pattern for pattern in self.patterns.values() if isinstance(pattern, Tree)]
+        by_word: dict[str, list[Construction]] = defaultdict(list)
+        for pattern in self.patterns.values():
+            if isinstance(pattern, Construction):
+                for word in pattern.key:
+                    by_word[word].append(pattern)
+        for path in paths:
+            if path.name.endswith(ENDINGS):
+                for sentence in treebank.sentences(path):
+                    self._count(sentence.text, by_word)
+                    for tree in trees:
+                        self.counts["construction"][tree.text] += tree.occurrences(sentence)
+            elif trees:
+                cure = "Parse the text, or leave this construction out."
+                raise InputError(
+                    str(path), f"no trees, for the construction {trees[0].text!r}", "a treebank (.conllu)", cure
+                )
+            else:
+                for _, line in lines.prose(path):
+                    self._count(line, by_word)
+
+    def _count(self, line: str, by_word: "dict[str, list[Construction]]") -> None:
+        single, double = self.units["word"], self.units["bigram"]
+        one, two, constructions = self.counts["word"], self.counts["bigram"], self.counts["construction"]
+        for segment in segments(line, self.language or tags.UNKNOWN):
+            self.total += len(segment)
+            one.update(word for word in segment if word in single)
+            two.update(pair for pair in map(" ".join, pairwise(segment)) if pair in double)
+            if by_word:
+                here = {pattern.text: pattern for word in segment if word in by_word for pattern in by_word[word]}
+                for text, construction in here.items():
+                    constructions[text] += construction.occurrences(segment)
+
+    def rows(self, suite: Suite) -> Iterator[Row]:
+        """Yield the counts of the items of a suite."""
+        for item in suite.items:
+            for unit, text in self.of_item(suite, item):
+                yield suite.name, item.id, unit, text, self.counts[unit][text]

@@ -1,0 +1,86 @@
+"""What a template with `fill = "sample"` can draw: its cells, their combinations of words, and the entries of each slot."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from syntagm.core.errors import InputError
+from syntagm.suites.templates.effort import Effort
+from syntagm.suites.templates.plan import MAX_CONFIGURATIONS
+from syntagm.suites.templates.sample import Draws
+from syntagm.suites.templates.template import Template
+
+
+@dataclass(frozen=True, slots=True)
+class CellCount:
+    """A cell and what can be drawn in it.
+
+    Arguments:
+        values: the values of the variables.
+        configurations: the number of configurations with at least one combination of words.
+        combinations: the number of combinations of words in all of them.
+        exact: whether all conditions are counted; if not, `combinations` is an upper bound.
+    """
+
+    values: Mapping[str, str]
+    configurations: int
+    combinations: int
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a template can draw.
+
+    Arguments:
+        cells: its cells.
+        entries: slot -> the number of entries that can fill it.
+        unused: class of the template itself -> the words that can fill no slot.
+    """
+
+    cells: tuple[CellCount, ...]
+    entries: Mapping[str, int]
+    unused: Mapping[str, tuple[str, ...]]
+
+
+def counts(template: Template, most: int = MAX_CONFIGURATIONS) -> Counts:
+    """Count what a template with `fill = "sample"` can draw.
+
+    Arguments:
+        template: the template.
+        most: the maximum number of configurations; 10,000 of them may take half a minute.
+
+    Raises:
+        InputError: there are more configurations, or as for drawing.
+    """
+    draws = Draws(template, random.Random(0), Effort(template.place, most // 10))
+    found: list[CellCount] = []
+    # Most configurations have portions in common, which are united only once.
+    portions: dict[str, set[frozenset[str]]] = {}
+    visited = 0
+    for cell in draws.cells():
+        configurations, combinations, exact = 0, 0, True
+        for plan in draws.planner.every(cell.values):
+            if (visited := visited + 1) > most:
+                text = f"more than {most:,} configurations"
+                raise InputError(template.place, text, "fewer", "Remove variables, rules or alternatives.")
+            counted = draws.count(plan)
+            configurations += counted.total > 0
+            combinations += counted.total
+            exact = exact and not counted.checks
+            words = {slot.name: slot.words for slot in plan.slots}
+            for name, names in draws.counter.entries(words, plan.joint) if counted.total else ():
+                portions.setdefault(name, set()).add(names)
+        found.append(CellCount(cell.values, configurations, combinations, exact))
+    entries = {name: set[str]().union(*sets) for name, sets in portions.items()}
+    every = set[str]().union(*entries.values())
+    own = {name for section, name in template.places if section == "classes" and name in template.lexicon.classes}
+    unused = {
+        name: tuple(word.forms[""] for word in template.lexicon.classes[name].words if word.entry not in every)
+        for name in sorted(own)
+    }
+    return Counts(
+        tuple(found),
+        {name: len(fitting) for name, fitting in entries.items()},
+        {name: words for name, words in unused.items() if words},
+    )

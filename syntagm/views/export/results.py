@@ -1,0 +1,14 @@
+"""Export as CSV with one row per item and measure: model,suite,item,measure,value,margin."""
+
+from collections.abc import Iterator
+
+from syntagm.runs.encoding import RESULT_COLUMNS
+from syntagm.runs.store import Run
+from syntagm.views.export._csv import Csv, Row
+
+
+def _rows(run: Run) -> Iterator[Row]:
+    return (row for suite in run.suites for row in run.results(suite.name).select(RESULT_COLUMNS).iter_rows())
+
+
+EXPORT = Csv(RESULT_COLUMNS, _rows, judged=True)
