@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from syntagm.suites.materials.suite_files import make, read_suites
     from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
     from syntagm.suites.word_list import WordList, WordRow
-    from syntagm.views import figure, table
+    from syntagm.views.by_name import figure, table
     from syntagm.views.checking import check_suites
     from syntagm.views.comparison import compare
     from syntagm.views.drawing.chart import Figure
@@ -102,7 +102,7 @@ _HOMES = {
     "compare": "views.comparison:compare",
     "estimate": "views.scores.numbers:estimates",
     "evaluate": "runs.evaluate:evaluate",
-    "figure": "views:figure",
+    "figure": "views.by_name:figure",
     "fill": "runs.evaluate:fill",
     "from_transformers": "models.in_memory:from_transformers",
     "load_model": "models.names:load",
@@ -113,7 +113,7 @@ _HOMES = {
     "read_suites": "suites.materials.suite_files:read_suites",
     "run_suites": "runs.evaluate:run_suites",
     "score_text": "evaluation.texts:score_text",
-    "table": "views:table",
+    "table": "views.by_name:table",
     "write_report": "report.page:report",
     "write_suites": "suites.materials.conversion:write_suites",
 }

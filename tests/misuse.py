@@ -28,7 +28,7 @@ from toy_runs import agreement, pairs
 
 import syntagm as sg
 from syntagm.models.answers import Entry, Gap
-from syntagm.views import MAKERS, find, offering
+from syntagm.views.by_name import MAKERS, find, offering
 from syntagm.views.options import options
 
 WORDS = "lemma,form:singular,form:plural\nlaugh,laughs,laugh\nbe,is,are\n"

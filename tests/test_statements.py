@@ -10,7 +10,7 @@ from syntagm import read_suites
 from syntagm.cli import _parser
 from syntagm.core import registry
 from syntagm.suites.materials import finding
-from syntagm.views import MAKERS
+from syntagm.views.by_name import MAKERS
 from tools import reading
 
 PAGE = Path(__file__).parent.parent / "docs" / "guide" / "papers" / "statements.md"

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import pytest
 from toy_runs import agreement, toy_run
 
-from syntagm import views
+from syntagm.views import by_name
 from syntagm.cli import main
 from syntagm.core.errors import UsageError
 from syntagm.core.settings import Reader
@@ -66,13 +66,13 @@ def test_what_is_not_declared_is_refused(texts: dict[str, str], message: str, ru
 
 
 @pytest.mark.parametrize("kind", ["table", "figure"])
-def test_every_option_of_every_view_is_explained(kind: views.Kind, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in views.offering(kind):
-        declared = options(views.find(kind, name))
+def test_every_option_of_every_view_is_explained(kind: by_name.Kind, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in by_name.offering(kind):
+        declared = options(by_name.find(kind, name))
         assert all(one.help and "\n" not in one.help for one in declared), name
         # A default is one of the values that users may write.
         assert all(not one.values.texts or one.default in ("", *one.values.texts) for one in declared), name
-        assert views.summary(name), name
+        assert by_name.summary(name), name
         assert main([kind, name, "--list"]) == 0
         head, *lines = capsys.readouterr().out.splitlines()
         assert head.split()[0] == name

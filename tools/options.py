@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from inspect import Parameter, signature
 from pathlib import Path
 
-from syntagm import views
+from syntagm.views import by_name
 from syntagm.cli._views import ROOMS
 from syntagm.core import permissions, registry
 from syntagm.core.settings import Setting
@@ -101,16 +101,16 @@ def _option(option: Setting) -> str:
     return f"`{option.name}`: {option.help}" + (f" ({option.default})" if option.default else "")
 
 
-def views_of(kind: views.Kind) -> str:
+def views_of(kind: by_name.Kind) -> str:
     """Return a section for each table, or each figure: what it shows, its columns, its options."""
-    return "\n".join(_view(kind, name, room) for room in ROOMS for name in views.offering(kind, room))
+    return "\n".join(_view(kind, name, room) for room in ROOMS for name in by_name.offering(kind, room))
 
 
-def _view(kind: views.Kind, name: str, room: str) -> str:
-    lines = [f"### `{kind} {name}`\n", "\n", *_paragraph(_sentence(views.summary(name, room))), "\n"]
-    columns = views.columns(kind, name, room) or tuple(_ELSEWHERE.get(name, ()))
+def _view(kind: by_name.Kind, name: str, room: str) -> str:
+    lines = [f"### `{kind} {name}`\n", "\n", *_paragraph(_sentence(by_name.summary(name, room))), "\n"]
+    columns = by_name.columns(kind, name, room) or tuple(_ELSEWHERE.get(name, ()))
     lines += _paragraph(f"Columns: {_names(columns)}." if columns else "The columns depend on the runs.")
-    declared = options_of(views.find(kind, name, room))
+    declared = options_of(by_name.find(kind, name, room))
     lines += ["\n"] if declared else []
     for option in declared:
         values = f" ({' or '.join(f'`{value}`' for value in option.values.texts)})" if option.values.texts else ""
@@ -119,9 +119,9 @@ def _view(kind: views.Kind, name: str, room: str) -> str:
     return "".join(lines)
 
 
-def index(kind: views.Kind) -> str:
+def index(kind: by_name.Kind) -> str:
     """Return each table, or each figure, with the first line of its docstring, a list item each."""
-    places = [(name, room) for room in ROOMS for name in views.offering(kind, room)]
+    places = [(name, room) for room in ROOMS for name in by_name.offering(kind, room)]
     return "".join(_item(f"`{name}`: {_first_line(registry.find(room, name).__doc__)}") for name, room in places)
 
 

@@ -61,8 +61,8 @@ def _word_lists(_: str) -> list[str]:
 
 
 def _views(kind: str) -> list[str]:
-    from syntagm import views
+    from syntagm.views import by_name
     from syntagm.cli._views import ROOMS
 
-    chosen: views.Kind = "table" if kind == "table" else "figure"
-    return [name for room in ROOMS for name in views.offering(chosen, room)]
+    chosen: by_name.Kind = "table" if kind == "table" else "figure"
+    return [name for room in ROOMS for name in by_name.offering(chosen, room)]

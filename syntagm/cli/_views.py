@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm import views
+from syntagm.views import by_name
 from syntagm.cli import _resampling, _saving
 from syntagm.core.errors import UsageError
 
@@ -20,7 +20,7 @@ ROOMS = ("views", READING)
 _OPTION = re.compile(r"([a-z_]+)=(.*)", re.DOTALL)
 
 
-def arguments(parser: argparse.ArgumentParser, kind: views.Kind) -> None:
+def arguments(parser: argparse.ArgumentParser, kind: by_name.Kind) -> None:
     """Add NAME, DIR, the options of views, and --list."""
     parser.add_argument("name", metavar="NAME", nargs="?", help=f"the name of the {kind}; --list shows all names")
     parser.add_argument(
@@ -92,7 +92,7 @@ def open_runs(folders: Sequence[str], names: Sequence[str]) -> "list[Run]":
     return runs
 
 
-def lines(kind: views.Kind, name: str | None = None) -> Iterator[str]:
+def lines(kind: by_name.Kind, name: str | None = None) -> Iterator[str]:
     """Yield the lines that --list prints: one for each table or figure or, with a name, one for each option of that view.
 
     >>> [line.split()[0] for line in lines("table")][:2]
@@ -103,17 +103,17 @@ def lines(kind: views.Kind, name: str | None = None) -> Iterator[str]:
     """
     from syntagm.views.options import options
 
-    listed = [(each, room) for room in ROOMS for each in views.offering(kind, room)]
+    listed = [(each, room) for room in ROOMS for each in by_name.offering(kind, room)]
     for view, room in [(name, room_of(kind, name))] if name else listed:
-        declared = options(views.find(kind, view, room))
+        declared = options(by_name.find(kind, view, room))
         shown = f" [{' '.join(f'{option.name}=' for option in declared)}]" if declared and not name else ""
-        yield f"{view:<22}{views.summary(view, room)}{shown}"
+        yield f"{view:<22}{by_name.summary(view, room)}{shown}"
         for option in declared if name else ():
             values = f": {' or '.join(option.values.texts)}" if option.values.texts else ""
             yield f"  {f'{option.name}={option.default}':<21} {option.help}{values}"
 
 
-def given(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]]":
+def given(kind: by_name.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]]":
     """Return the figure or table that the command line asks for, and its runs.
 
     Raises:
@@ -123,7 +123,7 @@ def given(kind: views.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run
     from syntagm.views.options import called
 
     room = room_of(kind, options.name or "")
-    maker = views.find(kind, options.name or "", room)
+    maker = by_name.find(kind, options.name or "", room)
     if room == READING:
         if options.convention:
             raise UsageError("--convention", f"{options.convention} with analyses of reading times", "runs")
@@ -196,9 +196,9 @@ def warn_of_bits(runs: "Sequence[Run]", convention: str) -> None:
         print(f"syntagm: {warning}", file=sys.stderr)
 
 
-def save(kind: views.Kind, name: str, made: Any, stem: Path, formats: Sequence[str], force: bool) -> None:
+def save(kind: by_name.Kind, name: str, made: Any, stem: Path, formats: Sequence[str], force: bool) -> None:
     """Save the table or the figure of a view, and print the paths; arguments and errors as for `_saving.save`."""
-    print(*_saving.save(made, stem, formats, force, views.headers(name, room_of(kind, name))), sep="\n")
+    print(*_saving.save(made, stem, formats, force, by_name.headers(name, room_of(kind, name))), sep="\n")
 
 
 def divide(paths: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -221,9 +221,9 @@ def _of_analyses(maker: Any, words: Sequence[str], labels: Sequence[str], place:
     return call(maker, open_analyses(paths), chosen, place)
 
 
-def room_of(kind: views.Kind, name: str) -> str:
+def room_of(kind: by_name.Kind, name: str) -> str:
     """Return the room of a view: that of views of runs, unless only the other one has it."""
-    return READING if name in views.offering(kind, READING) else "views"
+    return READING if name in by_name.offering(kind, READING) else "views"
 
 
 def split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:

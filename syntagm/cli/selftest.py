@@ -210,7 +210,7 @@ def _report(folder: Path) -> str:
 
 def _figures(folder: Path) -> str:
     from syntagm.runs.store import open_run
-    from syntagm.views import figure
+    from syntagm.views.by_name import figure
 
     drawing = figure("scores", open_run(folder / "run"))
     for form, head in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from toy_runs import FULL, agreement, interrupt, pairs, toy_run
 
-from syntagm import views
+from syntagm.views import by_name
 from syntagm.cli import main
 from syntagm.core.errors import RunError
 from syntagm.evaluation.result import Group
@@ -95,7 +95,7 @@ def test_flips_by_the_first_predictions_have_their_names(folders, tmp_path):
     assert main(["compare", *runs, "-o", str(tmp_path / "flips.csv")]) == 0
     rows = [line.split(",")[:3] for line in (tmp_path / "flips.csv").read_text().splitlines()[1:]]
     assert rows == [["agreement", "2", "verb"], ["whole", "2", "full_sentence"]]
-    table = views.table("discordant", [open_run(folder) for folder in runs]).to_frame()
+    table = by_name.table("discordant", [open_run(folder) for folder in runs]).to_frame()
     assert table["measure"].to_list() == ["verb", "full_sentence"]
 
 

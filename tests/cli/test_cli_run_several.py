@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm import views
+from syntagm.views import by_name
 from syntagm.cli import _screen, main
 from syntagm.cli import run as run_command
 from syntagm.core.errors import Interrupted
@@ -401,7 +401,7 @@ class TestNames:
         assert "My toy: toy:12-sentences" in capsys.readouterr().out
         opened = open_run(tmp_path / "run")
         assert (opened.name, opened.model) == ("My toy", "toy:12-sentences")
-        assert set(views.table("scores", opened).to_frame()["model"]) == {"My toy"}
+        assert set(by_name.table("scores", opened).to_frame()["model"]) == {"My toy"}
         assert results(tmp_path / "run").startswith(b"model,suite,item,measure,value,margin\ntoy:12-sentences,mvrr,")
 
     @pytest.mark.slow

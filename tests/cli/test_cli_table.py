@@ -10,7 +10,7 @@ import pytest
 from report_examples import crossed, gaps
 from toy_runs import agreement, interrupt, pairs, toy_run
 
-from syntagm import views
+from syntagm.views import by_name
 from syntagm.cli import main
 from syntagm.runs.store import Run
 from syntagm.suites.suite import Suite
@@ -35,7 +35,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, s
 def test_the_list_names_all_that_runs_give(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([kind, "--list"]) == 0
     shown = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    assert shown == [*views.offering(kind), *views.offering(kind, "reading_times.views")]
+    assert shown == [*by_name.offering(kind), *by_name.offering(kind, "reading_times.views")]
     assert {"figure": {"scores", "margins"}, "table": {"scores", "comparison", "items"}}[kind] <= set(shown)
 
 
@@ -106,7 +106,7 @@ def test_suites_of_one_name_with_different_contents_stay_apart(
     assert [row["suite"] for row in rows] == [f"agreement @{run.suite('agreement').hash[:8]}" for run in made]
 
 
-@pytest.mark.parametrize("name", views.offering("table"))
+@pytest.mark.parametrize("name", by_name.offering("table"))
 def test_no_table_shows_a_mean_without_n_and_an_interval(name: str) -> None:
     columns = getattr(import_module(f"syntagm.views.{name}"), "COLUMNS", ())
     if {"score", "score A", "mean"} & set(columns):
@@ -159,9 +159,9 @@ def test_a_file_of_a_person_beside_the_other_product_of_a_view_is_spared(
     assert mine.read_text() == "years of work"
 
 
-@pytest.mark.parametrize("name", sorted({*views.offering("table")} & {*views.offering("figure")}))
+@pytest.mark.parametrize("name", sorted({*by_name.offering("table")} & {*by_name.offering("figure")}))
 def test_views_with_a_table_and_a_figure_declare_the_columns_of_both(name: str) -> None:
-    assert all(len(columns) > 3 for columns in views.headers(name))
+    assert all(len(columns) > 3 for columns in by_name.headers(name))
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from toy_runs import FULL, agreement, pairs, toy_run
 
-from syntagm import views
+from syntagm.views import by_name
 from syntagm.cli import main
 from syntagm.stats import planning
 from syntagm.suites.formula import parse
@@ -57,7 +57,7 @@ def options(name: str, odd: list[str], runs: int) -> list[str]:
     return [one.format(text=text) if runs > 1 or not one.startswith("x=") else "x=1" for one in OPTIONS.get(name, [])]
 
 
-@pytest.mark.parametrize("name", views.offering("table"))
+@pytest.mark.parametrize("name", by_name.offering("table"))
 @pytest.mark.parametrize("runs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_tables_are_made_or_refused_in_words(
     name: str, runs: int, odd: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -80,7 +80,7 @@ def test_tables_are_made_or_refused_in_words(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", views.offering("figure"))
+@pytest.mark.parametrize("name", by_name.offering("figure"))
 @pytest.mark.parametrize("runs", [2, pytest.param(1, marks=pytest.mark.slow)])
 def test_figures_are_drawn_or_refused_in_words(
     name: str, runs: int, odd: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

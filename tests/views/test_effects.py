@@ -22,7 +22,7 @@ from syntagm.runs.evaluate import run_suites as run
 from syntagm.runs.store import Run
 from syntagm.suites.formula import parse
 from syntagm.suites.suite import Item, Prediction, Suite
-from syntagm.views import figure, table
+from syntagm.views.by_name import figure, table
 from syntagm.views.comparison import compare
 from syntagm.views.effects import chart, numbers
 

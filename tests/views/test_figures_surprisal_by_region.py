@@ -6,7 +6,7 @@ import pytest
 from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm import views
+from syntagm.views import by_name
 from syntagm.views import regions
 from syntagm.views.effects.numbers import references
 
@@ -133,7 +133,7 @@ def test_lines_break_at_empty_regions(tmp_path: Path) -> None:
 @pytest.mark.parametrize("models", [1, 2])
 def test_compared_regions_have_a_band_and_a_scale_of_their_own_and_effects(tmp_path: Path, models: int) -> None:
     run = toy_run(tmp_path, agreement())
-    figure = views.figure("regions", [run] * models)
+    figure = by_name.figure("regions", [run] * models)
     bands = [layer for layer in layers(figure.spec) if layer["mark"]["type"] == "rect"]
     assert bands[0]["data"]["values"] == [{"region": "2"}]
     *of_models, effects = values(figure.spec)
@@ -157,14 +157,14 @@ def test_the_scale_of_a_compared_region_spans_at_least_a_bit(tmp_path: Path) -> 
 def test_compared_regions_have_intervals_within_items(tmp_path: Path) -> None:
     run = toy_run(tmp_path, agreement())
     found = rows(regions.table(run, "agreement"))
-    differences = views.table("effects", run, measure="verb").to_frame()
+    differences = by_name.table("effects", run, measure="verb").to_frame()
     # Two conditions: the interval of their difference is wider by the square root of 2.
     reach = (differences["high"][0] - differences["low"][0]) / 2 / 2**0.5
     for condition in ("good", "bad"):
         row = found[condition, "2"]
         assert (row["low_within"], row["high_within"]) == pytest.approx((row["bits"] - reach, row["bits"] + reach))
         assert isnan(found[condition, "1"]["low_within"])
-    _, zoomed, _ = values(views.figure("regions", run).spec)
+    _, zoomed, _ = values(by_name.figure("regions", run).spec)
     assert [(value["low"], value["high"]) for value in zoomed] == [
         (found[condition, "2"]["low_within"], found[condition, "2"]["high_within"]) for condition in ("good", "bad")
     ]
@@ -173,6 +173,6 @@ def test_compared_regions_have_intervals_within_items(tmp_path: Path) -> None:
 
 def test_whole_sentences_compared_have_no_band_but_effects(tmp_path: Path) -> None:
     suite = replace(agreement(), predictions=agreement().predictions[1:])
-    means, effects = values(views.figure("regions", toy_run(tmp_path, suite)).spec)
+    means, effects = values(by_name.figure("regions", toy_run(tmp_path, suite)).spec)
     assert len(means) == 4
     assert effects[0]["name"] == "sentence: bad − good"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm import views
+from syntagm.views import by_name
 from syntagm.cli import main
 from syntagm.core.errors import InputError, UsageError
 from syntagm.evaluation.result import Estimate, Group
@@ -22,9 +22,9 @@ from syntagm.views.scores.numbers import grouping_tags, mean_name
 
 DECLARED = [
     (kind, name, option.name)
-    for kind in views.MAKERS
-    for name in views.offering(kind)
-    for option in options(views.find(kind, name))
+    for kind in by_name.MAKERS
+    for name in by_name.offering(kind)
+    for option in options(by_name.find(kind, name))
 ]
 WITH_MEASURE = [(kind, name) for kind, name, option in DECLARED if option == "measure"]
 GROUPED = [(kind, name) for kind, name, option in DECLARED if option == "tag"]
@@ -37,15 +37,15 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
 
 
 @pytest.mark.parametrize(("kind", "name"), WITH_MEASURE)
-def test_a_measure_that_no_suite_has_is_refused_by_every_view(kind: views.Kind, name: str, runs: list[Run]) -> None:
-    make = views.table if kind == "table" else views.figure
+def test_a_measure_that_no_suite_has_is_refused_by_every_view(kind: by_name.Kind, name: str, runs: list[Run]) -> None:
+    make = by_name.table if kind == "table" else by_name.figure
     with pytest.raises(UsageError, match=r"measure=: 'nonsense'.*; expected one of"):
         make(name, runs, measure="nonsense")
 
 
 @pytest.mark.parametrize(("kind", "name"), [pair for pair in GROUPED if pair[1] != "methods"])
-def test_a_tag_that_no_suite_has_is_refused_by_every_view(kind: views.Kind, name: str, runs: list[Run]) -> None:
-    make = views.table if kind == "table" else views.figure
+def test_a_tag_that_no_suite_has_is_refused_by_every_view(kind: by_name.Kind, name: str, runs: list[Run]) -> None:
+    make = by_name.table if kind == "table" else by_name.figure
     with pytest.raises(UsageError, match="tag=: 'nonsense', which no suite has; expected one of circuit"):
         make(name, runs, tag="nonsense")
 
@@ -55,12 +55,12 @@ def test_correlation_is_over_first_predictions_and_refuses_models_with_fewer_tha
 ) -> None:
     three = [agreement(), agreement("other"), pairs("pairs", ("the dog barks", "the dog bark"))]
     many = [toy_run(tmp_path / model, *three, model=model) for model in ("toy", "random")]
-    assert views.figure("correlation", many).table["n"].to_list() == [3, 3]
+    assert by_name.figure("correlation", many).table["n"].to_list() == [3, 3]
     with pytest.raises(UsageError, match="2 suites with the measure in two of the runs; expected at least 3"):
-        views.figure("correlation", runs)
+        by_name.figure("correlation", runs)
     others = toy_run(tmp_path / "others", pairs("pairs", ("the dog barks", "the dog bark")), model="random?seed=2")
     with pytest.raises(UsageError, match="0 suites with the measure in two of the runs; expected at least 3"):
-        views.figure("correlation", [runs[0], others])
+        by_name.figure("correlation", [runs[0], others])
 
 
 def test_samples_that_differ_are_said_once_with_the_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,7 +76,7 @@ def test_samples_that_differ_are_said_once_with_the_sizes(tmp_path: Path, capsys
         f"1 of 3 items, seed 1 in {folders[0]}, 2 of 3 items, seed 1 in {folders[1]} (of suite0)"
     )
     with pytest.warns(UserWarning, match="suites suite0, suite1, suite2 and 2 more: DIFFERENT CONTENT"):
-        views.table("scores", [open_run(folder) for folder in folders])
+        by_name.table("scores", [open_run(folder) for folder in folders])
     assert main(["compare", *folders]) == 2
     assert capsys.readouterr().err.count("DIFFERENT CONTENT") == 1
 
@@ -91,10 +91,10 @@ def test_a_tag_that_repeats_groups_of_another_is_left_out(tmp_path: Path) -> Non
 
 def test_learning_curve_names_what_is_missing(runs: list[Run]) -> None:
     with pytest.raises(UsageError, match="tag=: 'linguistics_term', which no suite has; expected one of circuit"):
-        views.figure("learning_curve", runs, words="1000,2000")
+        by_name.figure("learning_curve", runs, words="1000,2000")
     with pytest.raises(UsageError, match=r"no size of a training text; expected .*words=1000000,5000000"):
-        views.figure("learning_curve", runs, tag="circuit")
-    assert views.figure("learning_curve", runs, tag="circuit", words="1000,2000").table.height == 2
+        by_name.figure("learning_curve", runs, tag="circuit")
+    assert by_name.figure("learning_curve", runs, tag="circuit", words="1000,2000").table.height == 2
 
 
 @pytest.mark.slow
@@ -106,12 +106,12 @@ def test_lexical_offers_only_what_it_accepts(tmp_path: Path) -> None:
     suite = replace(agreement(), items=(item("1"), item("2")), predictions=pairs("p").predictions)
     run = toy_run(tmp_path / "run", suite)
     with pytest.raises(UsageError) as caught:
-        views.table("lexical", run, by="region:empty")
+        by_name.table("lexical", run, by="region:empty")
     offered = caught.value.expected.removeprefix("one of ").split(", ")
     assert offered == ["circuit", "noun", "region:verb"]
     for by in offered:
         assert any(labels(run, suite.name, by))
-        assert views.table("lexical", run, by=by).rows
+        assert by_name.table("lexical", run, by=by).rows
 
 
 def test_options_may_stand_anywhere(runs: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,38 +151,38 @@ class TestGroups:
         return toy_run(tmp_path / "blimp", *suites)  # type: ignore[arg-type]
 
     def test_two_spellings_of_a_field_are_one_group(self, blimp: Run) -> None:
-        rows = views.table("groups", blimp).to_frame().select("by", "group", "suites").rows()
+        rows = by_name.table("groups", blimp).to_frame().select("by", "group", "suites").rows()
         assert rows == [
             ("field", "syntax_semantics", 2), ("field", "syntax", 1),
             ("linguistics_term", "binding", 1), ("linguistics_term", "npi", 2),
         ]  # fmt: skip
-        frame = views.figure("phenomena", blimp, tag="field").table
+        frame = by_name.figure("phenomena", blimp, tag="field").table
         assert frame.select("phenomenon", "paradigms").rows() == [("syntax_semantics", 2), ("syntax", 1)]
 
     def test_factors_have_the_groups_of_suites(self, blimp: Run) -> None:
-        rows = views.table("factors", blimp, by="field").to_frame().select("suite", "level").rows()
+        rows = by_name.table("factors", blimp, by="field").to_frame().select("suite", "level").rows()
         assert rows == [("a", "syntax_semantics"), ("b", "syntax_semantics"), ("c", "syntax")]
         with pytest.raises(UsageError, match="one of field, linguistics_term, row"):
-            views.table("factors", blimp, by="term")
+            by_name.table("factors", blimp, by="term")
 
     def test_phenomena_have_ticks_for_people(self, blimp: Run, tmp_path: Path) -> None:
         path = tmp_path / "people.csv"
         path.write_text("phenomenon,accuracy\nnpi,0.81\nother,1\n")
-        drawn = views.figure("phenomena", blimp, humans=path)
+        drawn = by_name.figure("phenomena", blimp, humans=path)
         assert drawn.table.select("phenomenon", "humans").fill_nan(None).rows() == [("binding", None), ("npi", 0.81)]
         assert "black tick: human accuracy" in str(drawn.spec["title"])
-        assert "tick" not in str(views.figure("phenomena", blimp).spec["title"])
+        assert "tick" not in str(by_name.figure("phenomena", blimp).spec["title"])
         path.write_text("phenomenon,accuracy\nother,1\n")
         with pytest.raises(UsageError, match="humans=: other; expected phenomena among binding, npi"):
-            views.figure("phenomena", blimp, humans=path)
+            by_name.figure("phenomena", blimp, humans=path)
         path.write_text("phenomenon,accuracy\nnpi,81\n")
         with pytest.raises(InputError, match="line 2, accuracy: '81'; expected a number from 0 to 1"):
-            views.figure("phenomena", blimp, humans=path)
+            by_name.figure("phenomena", blimp, humans=path)
 
     def test_a_tag_that_repeats_another_is_left_out(self, tmp_path: Path) -> None:
         tags = {"circuit": "Agreement", "linguistics_term": "Agreement"}
         run = toy_run(tmp_path / "r", pairs("a", ("the dog barks", "the dog bark"), tags=tags))
-        assert set(views.table("groups", run).to_frame()["by"]) == {"circuit"}
+        assert set(by_name.table("groups", run).to_frame()["by"]) == {"circuit"}
 
     def test_only_suites_in_circuits_have_an_sg_score(self, blimp: Run, runs: list[Run]) -> None:
         assert [mean_name(run) for run in (blimp, runs[0])] == ["mean accuracy", "SG score"]

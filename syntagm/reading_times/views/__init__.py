@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from syntagm import views
+from syntagm.views import by_name
 from syntagm.core.arguments import OptionValue, spelled
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def figure(name: str, analyses: Analyses, **options: OptionValue) -> "Figure":
     return made
 
 
-def _make(kind: views.Kind, name: str, analyses: Analyses, options: dict[str, OptionValue]) -> Any:
+def _make(kind: by_name.Kind, name: str, analyses: Analyses, options: dict[str, OptionValue]) -> Any:
     from syntagm.reading_times.analyses import Analysis, open_analyses
     from syntagm.views.options import call
 
@@ -53,4 +53,4 @@ def _make(kind: views.Kind, name: str, analyses: Analyses, options: dict[str, Op
     opened = iter(open_analyses(paths))
     found = [one if isinstance(one, Analysis) else next(opened) for one in given]
     texts = {key: spelled(value) for key, value in options.items()}
-    return call(views.find(kind, name, ROOM), found, texts, f"{kind} {name}")
+    return call(by_name.find(kind, name, ROOM), found, texts, f"{kind} {name}")

@@ -1,0 +1,37 @@
+"""The fronts of rooms: what other rooms import from a room, each name from the module that defines it, on first use.
+
+The front of a room is its `__init__.pyi`, which type checkers and editors read, too. So a file inside a room can be moved
+without changing others, and importing a name loads no more than its module.
+"""
+
+import ast
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+def front(room: str, file: str) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a room.
+
+    Arguments:
+        room: the dotted name of the room.
+        file: its `__init__.py`, beside which its front is.
+    """
+
+    @cache
+    def homes() -> dict[str, tuple[str, str]]:
+        tree = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+        imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+        return {alias.asname or alias.name: (str(node.module), alias.name) for node in imports for alias in node.names}
+
+    def attribute(name: str) -> Any:
+        if name.startswith("__") or name not in homes():
+            raise AttributeError(f"module {room!r} has no attribute {name!r}")
+        module, own = homes()[name]
+        found = import_module(module)
+        # A name that the module hasn't is that of a module in it.
+        return getattr(found, own) if hasattr(found, own) else import_module(f"{module}.{own}")
+
+    return attribute
