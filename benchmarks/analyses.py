@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.spine import PAIRS, measure, write
-from syntagm.papers.warstadt2020.paradigms import published
+from syntagm.papers import published
 
 MODELS, SECONDS = 6, 30
 _SYNTAGM = [sys.executable, "-m", "syntagm"]

@@ -6,9 +6,8 @@ from typing import Any
 import stopwatch
 import torch
 
-from syntagm.models.causal.model import Causal, load
-from syntagm.models.causal.prefix_tree import batches
-from syntagm.models.conformance import CHECKS, TEXTS, failures
+from syntagm.models import CHECKS, TEXTS, Causal, batches, failures
+from syntagm.models.causal.model import load
 
 ONLY_CUDA = "looked at on a CUDA device only"
 

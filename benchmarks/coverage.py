@@ -22,20 +22,21 @@ from scipy import special, stats
 
 from benchmarks.coverage_clusters import classes, clusters, crossed, pairs_of_classes, people, weighted
 from benchmarks.coverage_rows import ITEMS, POPULATIONS, Numbers, Row, holds, page, rate, row
-from syntagm.evaluation.result import Group, Kind
+from syntagm.evaluation import Group, Kind
 from syntagm.stats import (
+    Resampling,
     bootstrap,
+    holm,
     interval,
     logit,
     paired_intervals,
     suite_intervals,
     suite_means,
     trajectory,
+    using,
 )
-from syntagm.stats.adjust import holm
 from syntagm.stats.association import association
-from syntagm.stats.bootstrap import Resampling, using
-from syntagm.views.learning_curve import line
+from syntagm.views import line
 
 PAGE = Path(__file__).with_suffix(".md")
 

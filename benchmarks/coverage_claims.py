@@ -18,18 +18,13 @@ import numpy as np
 import polars as pl
 
 from benchmarks.coverage_rows import Row, page, rate
-from syntagm.core.io.number import counted
+from syntagm.core import counted
+from syntagm.papers import MODELS, WORDS, Analysis, Claim, Study, View, circuit_of, claims, multiverse
 from syntagm.papers.cited import cited
-from syntagm.papers.hu2020 import claims, multiverse
-from syntagm.papers.hu2020.models import MODELS
-from syntagm.papers.hu2020.multiverse import SUITES, Analysis, Claim, View
+from syntagm.papers.hu2020.multiverse import SUITES
 from syntagm.papers.hu2020.preparation import SUITES as EXCLUDED
-from syntagm.papers.hu2020.preparation import WORDS
-from syntagm.papers.hu2020.raw import circuit_of
-from syntagm.papers.hu2020.study import Study
-from syntagm.stats.bootstrap import Suites
-from syntagm.stats.verdict import FALSE
-from syntagm.views.classes import ITEM
+from syntagm.stats import FALSE, Suites
+from syntagm.views import ITEM
 
 PAGE = Path(__file__).with_suffix(".md")
 ITEMS = {suite: count for suite, count in cited("hu2020")["items"].items() if suite not in EXCLUDED["31"]}

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from benchmarks.coverage_rows import ITEMS, POPULATIONS, Row, holds, rate, row
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.stats import cluster_intervals, gap_shares, interval, judgements, model_classes, suite_intervals
 
 

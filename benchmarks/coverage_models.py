@@ -22,12 +22,25 @@ import polars as pl
 from scipy import special
 
 from benchmarks.coverage_rows import ITEMS, Numbers, Row, page, rate, row
-from syntagm.evaluation.result import Kind
-from syntagm.stats import interval, judgements, model_classes, planning, suite_intervals, variance_shares
-from syntagm.stats.judgements import Judgements
-from syntagm.stats.mixed import few_groups, linear, logistic
-from syntagm.stats.mixed.fit import By, Fit
-from syntagm.stats.planning import People, Pilot, TwoClasses, TwoModels
+from syntagm.evaluation import Kind
+from syntagm.stats import (
+    By,
+    Judgements,
+    People,
+    Pilot,
+    TwoClasses,
+    TwoModels,
+    few_groups,
+    interval,
+    judgements,
+    linear,
+    logistic,
+    model_classes,
+    planning,
+    suite_intervals,
+    variance_shares,
+)
+from syntagm.stats.mixed.fit import Fit
 
 PAGE = Path(__file__).with_suffix(".md")
 SUITES = 12

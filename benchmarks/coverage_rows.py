@@ -9,7 +9,7 @@ from math import isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.stats.interval import Interval
+from syntagm.stats import Interval
 
 Numbers = NDArray[np.float64]
 ITEMS = 24

@@ -28,13 +28,24 @@ from scipy.special import expit, logit
 
 from benchmarks import commit_and_machine
 from benchmarks.coverage_rows import ITEMS, Numbers
-from syntagm.evaluation.result import Kind
-from syntagm.stats import interval, judgements, model_classes, paired_intervals, suite_intervals
+from syntagm.evaluation import Kind
+from syntagm.stats import (
+    FEW,
+    LEVEL,
+    Interval,
+    Resampling,
+    Spread,
+    alike,
+    evident,
+    interval,
+    judgements,
+    model_classes,
+    paired_intervals,
+    suite_intervals,
+    using,
+)
 from syntagm.stats.association import association
-from syntagm.stats.bootstrap import FEW, Resampling, using
-from syntagm.stats.clustered import alike, evident
-from syntagm.stats.interval import LEVEL, Interval, Spread
-from syntagm.suites.suite import few_words
+from syntagm.suites import few_words
 
 PAGE = Path(__file__).with_suffix(".md")
 HEADER = (

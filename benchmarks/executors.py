@@ -70,12 +70,10 @@ def _commands(place: Path, rounds: int) -> list[str]:
 
 def _steps(place: Path, pairs: int) -> list[str]:
     """Measure the steps of driver and worker, and simulate."""
-    from syntagm.core.progress import Progress
-    from syntagm.evaluation.predictions.task import Predictions
-    from syntagm.runs import computing, driver, evaluation, exchange, ledger, worker
-    from syntagm.runs.pieces import OPEN
-    from syntagm.runs.shared_folder import SharedFolder
-    from syntagm.suites.materials.finding import expand
+    from syntagm.core import Progress
+    from syntagm.evaluation import Predictions
+    from syntagm.runs import OPEN, SharedFolder, computing, driver, evaluation, exchange, ledger, worker
+    from syntagm.suites import expand
 
     modules = {"computing": computing, "exchange": exchange, "ledger": ledger}
     wall: dict[str, list[float]] = {name: [] for name in [*STEPS, "workers", "all"]}
@@ -147,10 +145,8 @@ def _steps(place: Path, pairs: int) -> list[str]:
 
 def _ray(jobs: Sequence[Any], work: Any, folder: Path) -> tuple[float, float]:
     """Return the CPU-seconds that a model costs driver and hub, from the first outcome on."""
-    from syntagm.core.progress import Progress
-    from syntagm.runs import driver
-    from syntagm.runs.executors.ray import Ray
-    from syntagm.runs.pieces import Arrival, Event
+    from syntagm.core import Progress
+    from syntagm.runs import Arrival, Event, Ray, driver
 
     class Measured(Ray):
         first: tuple[float, float] | None = None

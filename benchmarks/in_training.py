@@ -18,7 +18,7 @@ def in_training(cap: int | None) -> str:
     from transformers import GPT2LMHeadModel, Trainer, TrainerCallback, TrainingArguments, default_data_collator
 
     import syntagm as sg
-    from syntagm.training.corpora.corpus import BUNDLED
+    from syntagm.training import BUNDLED
 
     torch.set_num_threads(1)
     demo: Any = sg.load_model("demo")

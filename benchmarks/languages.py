@@ -21,9 +21,8 @@ from pathlib import Path
 
 from benchmarks import processor
 from benchmarks.spine import measure
-from syntagm.core.io import csv
-from syntagm.suites import languages as package
-from syntagm.suites.languages import scripts
+from syntagm.core import csv
+from syntagm.suites import languages as package, scripts
 
 SUITES, PAIRS, SECONDS = 101, 1_000, 90
 _LIST = Path(package.__file__).with_name("languages.csv")

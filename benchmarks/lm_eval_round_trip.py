@@ -19,7 +19,7 @@ import polars as pl
 
 from benchmarks import peers
 from syntagm.cli import main as syntagm
-from syntagm.runs.store import Run, open_run
+from syntagm.runs import Run, open_run
 
 MODEL = Path(__file__).resolve().parents[1] / "syntagm" / "models" / "_demo"
 

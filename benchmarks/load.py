@@ -29,9 +29,8 @@ from urllib.parse import quote, urlsplit
 
 from benchmarks import processor
 from syntagm.models.names import load
-from syntagm.runs.evaluate import run_suites
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.runs import run_suites
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
 
 _NOUNS = ("dog", "cat", "farmer", "sailor", "teacher", "child", "lawyer", "pilot", "doctor", "painter")
 _VERBS = (("sees", "see"), ("likes", "like"), ("helps", "help"), ("knows", "know"), ("hears", "hear"))

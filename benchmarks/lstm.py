@@ -60,9 +60,7 @@ def _training(rounds: int, steps: int) -> list[str]:
 
 
 def _task(steps: int) -> dict[str, Any]:
-    from syntagm.training.lstm.settings import LstmSettings, Size, Steps
-    from syntagm.training.lstm.train import Lstm
-    from syntagm.training.words import Words
+    from syntagm.training import Lstm, LstmSettings, Size, Steps, Words
 
     corpus = [str(CORPUS)]
     learner = Lstm(corpus, corpus, LstmSettings(Size(1, 1, 1), Words("blanks"), Steps(**BATCH)))
@@ -108,10 +106,9 @@ def _scoring(rounds: int, cap: int | None) -> list[str]:
 def _model(sharing: str) -> Any:
     import torch
 
-    from syntagm.models.lstm.model import Lstm
+    from syntagm.models import Lstm, build
     from syntagm.models.lstm.network import Network
-    from syntagm.models.words.vocabulary import build
-    from syntagm.training.corpora import corpus
+    from syntagm.training import corpus
 
     torch.set_num_threads(1)
     torch.manual_seed(1)

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from syntagm.stats.mixed import linear
+from syntagm.stats import linear
 
 FORMULA = "time ~ bits + length + (1 + bits | participant) + (1 + bits | item)"
 _R = """

@@ -79,8 +79,7 @@ def _verdict(reached: bool) -> str:
 def _queries(folder: Path, rounds: int) -> list[str]:
     """Measure the queries per second of both in interleaved rounds."""
     import syntagm as sg
-    from syntagm.models.ngram import arpa
-    from syntagm.models.ngram.back_off import BackOff
+    from syntagm.models import BackOff, arpa
 
     model = sg.load_model(f"ngram:{folder}?eos=yes")
     assert isinstance(model, BackOff)

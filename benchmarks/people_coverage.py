@@ -18,11 +18,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError
-from syntagm.evaluation.result import Kind
-from syntagm.stats import agreement
-from syntagm.stats.agreement import Numbers
-from syntagm.stats.mixed import crossed
+from syntagm.core import InputError
+from syntagm.evaluation import Kind
+from syntagm.stats import Numbers, agreement, crossed
 
 SIZES = ((10, 10), (20, 5), (20, 10), (20, 24), (40, 24), (60, 12))
 # The standard deviations of people and items.

@@ -22,12 +22,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from syntagm.experiment import designs, make, simulate
-from syntagm.experiment.database import NAME
-from syntagm.experiment.plan import Plan
-from syntagm.experiment.store import Study
-from syntagm.suites.materials.suite_files import read_suites
-from syntagm.suites.suite import sampled
+from syntagm.experiment import NAME, Plan, Study, designs, make, simulate
+from syntagm.suites import read_suites, sampled
 
 _HEADERS = {"Content-Type": "application/json", "Sec-Fetch-Site": "same-origin"}
 

@@ -31,16 +31,24 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.people_load import Server, Visitor, reachable
-from syntagm.experiment import answers, designs, fill, make, people, plan, read, simulate
-from syntagm.experiment.answers import Audit
-from syntagm.experiment.database import NAME
-from syntagm.experiment.plan import Plan, Trial
-from syntagm.experiment.store import Study
-from syntagm.report.page import report
-from syntagm.runs.store import Run
-from syntagm.suites.formula import parse
-from syntagm.suites.materials.suite_files import read_suites
-from syntagm.suites.suite import Prediction, Suite
+from syntagm.experiment import (
+    NAME,
+    Audit,
+    Plan,
+    Study,
+    Trial,
+    answers,
+    designs,
+    fill,
+    make,
+    people,
+    plan,
+    read,
+    simulate,
+)
+from syntagm.report import report
+from syntagm.runs import Run
+from syntagm.suites import Prediction, Suite, parse, read_suites
 from syntagm.views.people import numbers
 
 DESIGNS = ("forced-choice", "acceptability", "self-paced")

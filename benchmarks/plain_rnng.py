@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from syntagm.models import MOST_IN_A_ROW, MOST_OPEN, OPEN, REDUCE, SHIFT, Sizes
 from syntagm.models.rnng.network import Network
-from syntagm.models.rnng.search import MOST_IN_A_ROW, MOST_OPEN, OPEN, REDUCE, SHIFT, Sizes
 
 State = tuple[Tensor, Tensor]
 

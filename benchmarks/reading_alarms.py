@@ -17,9 +17,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from syntagm.reading_times import alarms, effects, fitting
-from syntagm.reading_times.fitting import Added, Request
-from syntagm.reading_times.tables import Source
+from syntagm.reading_times import Added, Request, Source, alarms, effects, fitting
 
 TEXTS, WORDS = 15, 120
 SLOPE = 3.0

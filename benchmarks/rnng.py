@@ -29,8 +29,7 @@ def rnng(rounds: int, cap: int | None) -> str:
 
 def _scoring(parts: str, rounds: int, cap: int | None) -> list[str]:
     from benchmarks.plain_rnng import PlainDecoder
-    from syntagm.models.rnng.grammar import NetworkGrammar
-    from syntagm.models.rnng.search import Sizes, search
+    from syntagm.models import NetworkGrammar, Sizes, search
 
     network, sentences = _network(parts), _sentences()[:cap]
     sizes, grammar, plain = Sizes(*BEAMS), NetworkGrammar(network), PlainDecoder(network)
@@ -71,8 +70,7 @@ def _training(parts: str, rounds: int) -> list[str]:
     import numpy as np
     import torch
 
-    from syntagm.training.recurrent.softmax import OnePass
-    from syntagm.training.rnng.batch import batch, nats
+    from syntagm.training import OnePass, batch, nats
 
     trees = _trees()
     groups = np.array_split(np.argsort([len(tree.actions) for tree in trees], kind="stable"), len(trees) // BATCH)
@@ -127,8 +125,8 @@ def _trees() -> list[Any]:
     """Return random trees, of 20 words and 0.8 constituents a word on average."""
     import numpy as np
 
-    from syntagm.models.words.vocabulary import Vocabulary
-    from syntagm.training.rnng.oracle import Derivation, encoded
+    from syntagm.models import Vocabulary
+    from syntagm.training import Derivation, encoded
 
     random = np.random.default_rng(1)
     labels = [f"L{number}" for number in range(LABELS - 1)] + ["X"]

@@ -54,7 +54,7 @@ def _kill(child: int, after: float) -> None:
 
 def saves() -> str:
     """Kill processes that save: the file is what it was before the last save, or what was saved last."""
-    from syntagm.studio.store import Store
+    from syntagm.studio import Store
 
     draw, whole = random.Random(1), 0
     with tempfile.TemporaryDirectory() as name:
@@ -84,9 +84,8 @@ def saves() -> str:
 
 def jobs() -> str:
     """Kill servers whose job is at work."""
-    from syntagm.core.io.integrity import of_folder
-    from syntagm.studio.jobs import Jobs
-    from syntagm.studio.studio import Studio
+    from syntagm.core import of_folder
+    from syntagm.studio import Jobs, Studio
 
     draw = random.Random(1)
     with tempfile.TemporaryDirectory() as name:

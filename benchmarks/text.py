@@ -18,7 +18,7 @@ PROGRAMS = ("timed_text_baseline", "timed_text")
 
 def text(rounds: int, cap: int | None) -> str:
     """Run the benchmark and return the results as Markdown."""
-    from syntagm.training.corpora.corpus import BUNDLED
+    from syntagm.training import BUNDLED
 
     words = BUNDLED["excerpt"].read_text("utf-8").split()[: min(WORDS, cap * 10 if cap else WORDS)]
     lines = [

@@ -10,11 +10,8 @@ from dataclasses import replace
 
 import torch
 
-from syntagm.evaluation.gaps.candidates import Candidates, candidates
-from syntagm.evaluation.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP, cuts
-from syntagm.evaluation.gaps.shares import shares
-from syntagm.models.answers import Gap
-from syntagm.models.contract import LanguageModel
+from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP, Candidates, candidates, cuts, shares
+from syntagm.models import Gap, LanguageModel
 from syntagm.models.names import load
 from syntagm.suites import word_list
 

@@ -12,12 +12,9 @@ from pathlib import Path
 import torch
 from timed_lstm_baseline import CLIP, RATE, SEED, WARM_UP
 
-from syntagm.core.errors import Interrupted
-from syntagm.core.progress import Progress
-from syntagm.training.lstm.settings import LstmSettings, Size, Steps
+from syntagm.core import Interrupted, Progress
+from syntagm.training import LstmSettings, Settings, Size, Steps, Words
 from syntagm.training.lstm.train import train
-from syntagm.training.settings import Settings
-from syntagm.training.words import Words
 
 
 class Timed(Progress):

@@ -3,9 +3,8 @@
 import sys
 from pathlib import Path
 
-from syntagm.training.ngram.settings import NgramSettings
+from syntagm.training import NgramSettings, Words
 from syntagm.training.ngram.train import train
-from syntagm.training.words import Words
 
 if __name__ == "__main__":
     train([sys.argv[1]], [], Path(sys.argv[2]), NgramSettings(words=Words("blanks", classes="none")))

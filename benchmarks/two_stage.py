@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from syntagm.stats.interval import critical
-from syntagm.stats.precision import PILOT, items_after
+from syntagm.stats import PILOT, critical, items_after
 
 PAGE = Path(__file__).with_suffix(".md")
 TRUE = np.linspace(0.005, 0.995, 199)

@@ -12,7 +12,7 @@ import sys
 from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments, default_data_collator, set_seed
 
 import syntagm as sg
-from syntagm.training.corpora.corpus import BUNDLED
+from syntagm.training import BUNDLED
 
 LENGTH = 64
 

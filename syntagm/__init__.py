@@ -25,42 +25,41 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from syntagm.core.errors import (
+    from syntagm.core import (
         AlignmentError,
         FormulaError,
         InputError,
         Interrupted,
         ModelError,
+        Progress,
         RunError,
         SyntagmError,
         UsageError,
     )
-    from syntagm.core.progress import Progress
-    from syntagm.evaluation.measure import Measure
+    from syntagm.evaluation import Estimate, Group, Measure, Result, score_text
     from syntagm.evaluation.perplexity import perplexity
-    from syntagm.evaluation.result import Estimate, Group, Result
-    from syntagm.evaluation.texts import score_text
-    from syntagm.models.answers import Fill, Gap, Surprisals
-    from syntagm.models.contract import LanguageModel
-    from syntagm.models.in_memory import from_transformers
+    from syntagm.models import Fill, Gap, LanguageModel, Surprisals, from_transformers
     from syntagm.models.names import load as load_model
-    from syntagm.report.page import report as write_report
-    from syntagm.runs.evaluate import evaluate, fill, run_suites
-    from syntagm.runs.store import Run, open_run
-    from syntagm.stats.bootstrap import Resampling
-    from syntagm.suites.formula import Formula
-    from syntagm.suites.formula import parse as parse_formula
-    from syntagm.suites.materials.conversion import write_suites
-    from syntagm.suites.materials.suite_files import make, read_suites
-    from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
-    from syntagm.suites.word_list import WordList, WordRow
-    from syntagm.views.by_name import figure, table
-    from syntagm.views.checking import check_suites
-    from syntagm.views.comparison import compare
-    from syntagm.views.drawing.chart import Figure
-    from syntagm.views.drawing.table import Table
-    from syntagm.views.in_training.callback import EvaluationCallback
-    from syntagm.views.in_training.trajectory import Trajectory
+    from syntagm.report import report as write_report
+    from syntagm.runs import Run, fill, open_run, run_suites
+    from syntagm.runs.evaluate import evaluate
+    from syntagm.stats import Resampling
+    from syntagm.suites import (
+        Formula,
+        Item,
+        Prediction,
+        Region,
+        Sentence,
+        Suite,
+        WordList,
+        WordRow,
+        parse as parse_formula,
+        read_suites,
+        write_suites,
+    )
+    from syntagm.suites.materials.suite_files import make
+    from syntagm.views import EvaluationCallback, Figure, Table, Trajectory, check_suites, compare, figure
+    from syntagm.views.by_name import table
     from syntagm.views.scores.numbers import estimates as estimate
 
     __version__: str

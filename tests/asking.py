@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from syntagm.report import Route
 from syntagm.report.serve.application import Application, build
 from syntagm.report.serve.gate import Gate
-from syntagm.report.serve.routes import Route
 
 HOST = "127.0.0.1:8000"
 

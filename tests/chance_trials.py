@@ -10,14 +10,11 @@ from statistics import NormalDist
 import numpy as np
 
 from syntagm.evaluation.align import align
-from syntagm.evaluation.chance import event as _event
-from syntagm.evaluation.chance import share
+from syntagm.evaluation.chance import event as _event, share
 from syntagm.evaluation.chance.event import Event, Inequality
-from syntagm.models.answers import Surprisals
-from syntagm.models.contract import LanguageModel
+from syntagm.models import LanguageModel, Surprisals
 from syntagm.models.random.model import DEVIATION, MEAN, Random
-from syntagm.suites.formula import Formula, Reference
-from syntagm.suites.suite import Item, Sentence
+from syntagm.suites import Formula, Item, Reference, Sentence
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 Draws = Mapping[str, int]

@@ -66,7 +66,7 @@ def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A Chromium without a screen; the test is skipped where there is none, or no playwright."""
-    from syntagm.core.errors import UsageError
+    from syntagm.core import UsageError
     from syntagm.experiment import walk
 
     with contextlib.ExitStack() as stack:

@@ -4,14 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from syntagm.core.progress import Progress
-from syntagm.evaluation.align import Rule
-from syntagm.evaluation.predictions.task import Predictions
-from syntagm.evaluation.result import Result
-from syntagm.models.asking import Asking
-from syntagm.models.contract import LanguageModel
+from syntagm.core import Progress
+from syntagm.evaluation import Predictions, Result, Rule
+from syntagm.models import Asking, LanguageModel
 from syntagm.runs.engine import Cache, compute
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from syntagm.runs.shared_folder import SharedFolder
-from syntagm.runs.worker import Session, Worker
+from syntagm.runs import Session, SharedFolder
+from syntagm.runs.worker import Worker
 
 
 class Here(SharedFolder):

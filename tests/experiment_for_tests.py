@@ -3,11 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from syntagm.experiment import designs, fill, make, simulate
-from syntagm.experiment.plan import Exclusions, Plan
-from syntagm.experiment.store import Study
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.experiment import Exclusions, Plan, Study, designs, fill, make, simulate
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
 
 NOUNS = ("cat", "dog", "boy", "girl", "cook", "king", "nurse", "clerk", "judge", "guard", "actor", "baker")
 

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from syntagm.models.answers import Fill, Gap, Surprisals
-from syntagm.models.contract import LanguageModel, Sees
+from syntagm.models import Fill, Gap, LanguageModel, Surprisals
+from syntagm.models.contract import Sees
 
 Distribution = Mapping[str, float]
 

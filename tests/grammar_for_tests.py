@@ -1,6 +1,6 @@
 """Templates for tests, made without files."""
 
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 from syntagm.suites.templates import make, template
 from syntagm.suites.templates.lexicon import Lexicon
 

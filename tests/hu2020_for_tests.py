@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import syntagm
-from syntagm.suites.formula import Binary, Node, Reference, parse
-from syntagm.suites.suite import Item, Sentence, Suite
+from syntagm.suites import Binary, Item, Node, Reference, Sentence, Suite, parse
 
 NUMBER = "match_sing mismatch_sing match_plural mismatch_plural"
 FILLER = "what_nogap that_nogap what_gap that_gap"

@@ -9,7 +9,7 @@ import transformers
 from models_for_tests import TEXT
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from syntagm.models.contract import LanguageModel
+from syntagm.models import LanguageModel
 from syntagm.models.masked.model import Masked, from_transformers
 
 SYMBOLS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -21,13 +21,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import torch
-from masked_for_tests import transformer as masked_transformer
-from masked_for_tests import word_pieces
+from masked_for_tests import transformer as masked_transformer, word_pieces
 from models_for_tests import byte_level, transformer
 from toy_runs import agreement, pairs
 
 import syntagm as sg
-from syntagm.models.answers import Entry, Gap
+from syntagm.models import Entry, Gap
 from syntagm.views.by_name import MAKERS, find, offering
 from syntagm.views.options import options
 

@@ -14,26 +14,18 @@ import torch
 import transformers
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from syntagm.models import families
-from syntagm.models.causal.model import Causal, from_transformers
-from syntagm.models.contract import LanguageModel
+from syntagm.models import Causal, LanguageModel, RecurrentModel, arpa, build, families, folder as _ngram_folder
+from syntagm.models.causal.model import from_transformers
 from syntagm.models.jrnn.letters import Letters, Symbols
 from syntagm.models.jrnn.model import Jrnn
-from syntagm.models.jrnn.network import Network as JrnnNetwork
-from syntagm.models.jrnn.network import Size as JrnnSize
-from syntagm.models.ngram import arpa
-from syntagm.models.ngram import folder as _ngram_folder
+from syntagm.models.jrnn.network import Network as JrnnNetwork, Size as JrnnSize
 from syntagm.models.ngram.model import load
-from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.models.rnng.model import Rnng
 from syntagm.models.rnng.network import Network as Grammar
 from syntagm.models.transformer_xl.model import TransformerXl
-from syntagm.models.transformer_xl.network import Network as TransformerXlNetwork
-from syntagm.models.transformer_xl.network import Size as TransformerXlSize
-from syntagm.models.words.vocabulary import build
-from syntagm.training.ngram.settings import NgramSettings
+from syntagm.models.transformer_xl.network import Network as TransformerXlNetwork, Size as TransformerXlSize
+from syntagm.training import NgramSettings, changed
 from syntagm.training.ngram.train import train
-from syntagm.training.options import changed
 
 TEXT = """\
 The old gardener watered the roses before the rain came.

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from syntagm.models import BackOff
 from syntagm.models.ngram import model as ngram
-from syntagm.models.ngram.back_off import BackOff
-from syntagm.training.ngram.settings import NgramSettings
+from syntagm.training import NgramSettings, changed
 from syntagm.training.ngram.train import train
-from syntagm.training.options import changed
 
 # Estimated with KenLM's lmplz, whose numbers the tests hold; the 15th line is empty.
 TOY = """\

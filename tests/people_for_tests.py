@@ -5,11 +5,10 @@ from pathlib import Path
 
 from experiment_for_tests import crossed, pairs, planned
 
-from syntagm.experiment import people
-from syntagm.experiment.answers import Answer, Audit
-from syntagm.experiment.plan import Plan
-from syntagm.runs.store import Run
-from syntagm.suites.suite import Suite
+from syntagm.experiment import Audit, Plan, people
+from syntagm.experiment.answers import Answer
+from syntagm.runs import Run
+from syntagm.suites import Suite
 
 SUITES: Mapping[str, Suite] = {
     "forced-choice": pairs(items=4),

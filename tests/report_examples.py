@@ -11,13 +11,9 @@ from fill_for_tests import Drawn
 from toy_runs import pairs
 
 from syntagm.models.names import load
-from syntagm.report.page import report
-from syntagm.runs.evaluate import fill
-from syntagm.runs.evaluate import run_suites as run
-from syntagm.runs.store import Run
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.suites.word_list import WordList, WordRow
+from syntagm.report import report
+from syntagm.runs import Run, fill, run_suites as run
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, WordList, WordRow, parse
 
 ATTACKS = (
     "<script>document.title='pwned'</script>",

@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.core.errors import RunError
-from syntagm.core.io import atomic
+from syntagm.core import RunError, atomic
 
 WRITER = """
 import os, sys
 os.getpid = lambda: 1
 from pathlib import Path
-from syntagm.core.errors import RunError
-from syntagm.core.io import atomic
+from syntagm.core import RunError
+from syntagm.core import atomic
 letter, path = sys.argv[1], Path(sys.argv[2])
 for _ in range(150):
     atomic.write_parts(path, (letter.encode() * 1000 for _ in range(50)))
@@ -68,8 +67,8 @@ def test_nothing_stays_behind_an_error(tmp_path: Path) -> None:
 STOPPED = """
 import os, signal, sys
 from pathlib import Path
-from syntagm.core.errors import RunError
-from syntagm.core.io import atomic
+from syntagm.core import RunError
+from syntagm.core import atomic
 folder = Path(sys.argv[1])
 def stop():
     print("writing", flush=True)

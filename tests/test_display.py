@@ -10,7 +10,8 @@ from toy_runs import toy_run
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.display import shown, shown_lines, visible
+from syntagm.core import shown_lines, visible
+from syntagm.core.display import shown
 from syntagm.report import shell
 
 # The overrides and isolates of the direction of text, and characters without a width.

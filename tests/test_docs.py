@@ -11,8 +11,7 @@ import pytest
 
 import syntagm
 from syntagm.cli import _parser
-from syntagm.core import registry
-from syntagm.core.errors import InputError
+from syntagm.core import InputError, registry
 from tools import collection_pages
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
-from syntagm.core import extras
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError, extras
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from syntagm.core.errors import FormulaError
-from syntagm.suites.formula import MAX_DEPTH, MAX_LENGTH, MAX_NUMBER, MAX_TERMS, Binary, Formula, Node, Reference, parse
+from syntagm.core import FormulaError
+from syntagm.suites import Binary, Formula, Node, Reference, parse
+from syntagm.suites.formula import MAX_DEPTH, MAX_LENGTH, MAX_NUMBER, MAX_TERMS
 
 BITS = {("1", "a"): 3.0, ("1", "b"): 5.0, ("2", "a"): 4.0, ("2", "b"): 1.0, ("*", "a"): 7.0, ("*", "b"): 6.0}
 
@@ -47,7 +47,8 @@ class TestReading:
             assert parse(PUBLISHED[round_]) == parse(PUBLISHED[square])
 
     def test_all_published_suites(self, shared: Path) -> None:
-        from syntagm.suites.materials import finding, reading
+        from syntagm.suites import finding
+        from syntagm.suites.materials import reading
 
         files = [file for file in finding.expand([str(shared / "data" / "syntaxgym")]) if file.endswith(".json")]
         formulas = [prediction.formula for file in files for prediction in reading.read(file)[0].predictions]

@@ -9,9 +9,8 @@ from toy_runs import pairs
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import InputError, RunError, UsageError
-from syntagm.runs.imported.pairs import import_results
-from syntagm.runs.store import open_run
+from syntagm.core import InputError, RunError, UsageError
+from syntagm.runs import import_results, open_run
 
 NAME = "samples_syntagm_two_2026-11-27T23-25-37.191721.jsonl"
 

@@ -9,10 +9,12 @@ import pytest
 from toy_runs import agreement, interrupt, toy_run
 
 from syntagm.cli import main
-from syntagm.core.io import integrity, written
+from syntagm.core import integrity
+from syntagm.core.io import written
 from syntagm.reading_times import record
 from syntagm.runs.cache import AnswerCache
-from syntagm.suites.formats import blimp, pairs, syntaxgym, syntaxgym_csv
+from syntagm.suites import syntaxgym
+from syntagm.suites.formats import blimp, pairs, syntaxgym_csv
 from syntagm.views.drawing import chart, table
 
 

@@ -20,8 +20,8 @@ from laboratory.disk import COMPILER, HERE, Disk, tree
 from laboratory.lines import LINES, PREPARATION, READERS, prepare, write_inputs
 from laboratory.trials import KINDS, Laboratory, faults
 
-from syntagm.core import registry
-from syntagm.core.io.written import FILES, FOLDERS, File
+from syntagm.core import FOLDERS, registry
+from syntagm.core.io.written import FILES, File
 from syntagm.training.families import FAMILIES
 
 OF_FOLDERS = {

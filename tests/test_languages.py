@@ -2,8 +2,8 @@
 
 import pytest
 
-from syntagm.core.errors import UsageError
-from syntagm.suites.languages import casing, frequency, scripts, tags, words
+from syntagm.core import UsageError
+from syntagm.suites import casing, frequency, scripts, tags, words
 
 
 @pytest.mark.parametrize(

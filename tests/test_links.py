@@ -8,13 +8,11 @@ import pytest
 from toy_runs import agreement, interrupt, toy_run
 
 from syntagm.cli import main
-from syntagm.core.errors import RunError
-from syntagm.core.io import atomic, lock
-from syntagm.core.progress import Progress
-from syntagm.papers.experiment import experiment, parts
-from syntagm.papers.experiment import model as of_model
-from syntagm.papers.experiment.design import Cell, Design
-from syntagm.runs.store import open_run
+from syntagm.core import Progress, RunError, atomic, lock
+from syntagm.papers import Design, parts
+from syntagm.papers.experiment import experiment, model as of_model
+from syntagm.papers.experiment.design import Cell
+from syntagm.runs import open_run
 
 TEXT = "The farmer sees the dog.\nThe dog sees the farmer.\nThe sailor likes the farmer.\n"
 # What may lie outside: a file with content, an empty one, none.
@@ -191,7 +189,7 @@ def _of_study(name: str, work: Callable[[Design, Cell], None]) -> Callable[[Path
 
 
 def _draw(design: Design, cell: Cell) -> None:
-    from syntagm.papers.experiment import record
+    from syntagm.papers import record
 
     record.begin(design, Progress())
     parts.draw(design, Progress())

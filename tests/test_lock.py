@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from syntagm.core.errors import RunError
-from syntagm.core.io import atomic, lock
+from syntagm.core import RunError, atomic, lock
 
 
 def test_a_lock_that_was_deleted_while_it_was_opened_is_taken_again(

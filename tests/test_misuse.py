@@ -9,7 +9,7 @@ import pytest
 from misuse import Misuse, Misuses, public_calls
 
 import syntagm as sg
-from syntagm.models.contract import LanguageModel
+from syntagm.models import LanguageModel
 
 # What the models of the calls don't offer, what always refuses, and what needs a package.
 REFUSED = (

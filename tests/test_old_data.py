@@ -17,7 +17,7 @@ import transformers
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.evaluation.slices import suite_hash
+from syntagm.evaluation import suite_hash
 
 OLD = Path(__file__).parent / "data" / "old"
 # `test_old_formats.py` opens what else versions wrote.

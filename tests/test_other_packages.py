@@ -12,9 +12,9 @@ from syntagm.core import registry
 MODULES = {
     "hums": """
         \"\"\"Hums: lines of a good and a bad sentence with a vertical bar between them.\"\"\"
-        from syntagm.suites.formula import parse
-        from syntagm.core.io import utf8
-        from syntagm.suites.suite import Item, Prediction, Sentence, Suite
+        from syntagm.suites import parse
+        from syntagm.core import utf8
+        from syntagm.suites import Item, Prediction, Sentence, Suite
         ENDINGS = (".hum",)
         def claims(path, head): return path.suffix == ".hum"
         def read(path):
@@ -24,7 +24,7 @@ MODULES = {
         """,
     "hum_items": """
         \"\"\"Hum items: the number of items of each suite.\"\"\"
-        from syntagm.views.drawing.table import Table
+        from syntagm.views import Table
         COLUMNS = ("suite", "items")
         def make_table(runs): return Table("Items", COLUMNS, tuple((suite.name, suite.items) for suite in runs[0].suites))
         """,
@@ -39,15 +39,15 @@ MODULES = {
         """,
     "hum_export": """
         \"\"\"The name of the model.\"\"\"
-        from syntagm.views.export import Outcome
+        from syntagm.views import Outcome
         from syntagm.views.export.results import EXPORT
         """,
     "parrot": """
         import numpy as np
-        from syntagm.models.answers import Surprisals
-        from syntagm.models.contract import LanguageModel
-        from syntagm.models.family import Family
-        from syntagm.models.option import Choice, Option, Value
+        from syntagm.models import Surprisals
+        from syntagm.models import LanguageModel
+        from syntagm.models import Family
+        from syntagm.models import Choice, Option, Value
         ENTRY = "@article{hum-2031-loud,\\n  title = {Loud},\\n  author = {Hum, Ann},\\n  year = {2031},\\n}\\n"
         VOICE = Option("voice", Choice((Value("high", references=("hum-2031-loud",)), Value("low"))), "high", "how it speaks.")
         FAMILY = Family("parrot", "Five bits a letter.", "parrot", settings=(VOICE,), bibliography=ENTRY)

@@ -9,11 +9,11 @@ import pytest
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import ModelError, SyntagmError, UsageError
-from syntagm.core.permissions import NAMES, Permissions, of_flags
+from syntagm.core import NAMES, ModelError, Permissions, SyntagmError, UsageError, of_flags
 from syntagm.models import names, sweeps
 from syntagm.runs.shared_folder import program, started
-from syntagm.suites.materials import finding, reading
+from syntagm.suites import finding
+from syntagm.suites.materials import reading
 
 DEMO = Path(sg.__file__).parent / "models" / "_demo"
 SPELLINGS = [
@@ -135,9 +135,9 @@ def test_a_worker_gets_them_as_arguments(tmp_path: Path, flags: list[str]) -> No
 
 def test_none_is_stored_in_what_workers_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder of the exchange holds none: its files are the same with and without permissions."""
-    from syntagm.evaluation.predictions.task import Predictions
+    from syntagm.evaluation import Predictions
+    from syntagm.runs import Session
     from syntagm.runs.computing import Work
-    from syntagm.runs.worker import Session
 
     session = Session(Work(Predictions(), []), tmp_path, tmp_path, {}, 1.0, 10.0)
     program("syntagm.runs.worker", session, Permissions(True, True, True))

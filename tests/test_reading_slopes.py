@@ -10,11 +10,8 @@ import polars as pl
 import pytest
 
 from syntagm.cli import main
-from syntagm.reading_times import analyses, curves, fitting, record, views
-from syntagm.reading_times import slopes as costs
-from syntagm.reading_times.fitting import Added, Request
-from syntagm.reading_times.tables import Source
-from syntagm.stats.mixed import linear
+from syntagm.reading_times import Added, Request, Source, analyses, curves, fitting, record, slopes as costs, views
+from syntagm.stats import linear
 
 ROWS = 480
 

@@ -10,11 +10,12 @@ import pytest
 from scipy import interpolate, stats
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, SyntagmError, UsageError
-from syntagm.core.io.name import name_of
-from syntagm.core.permissions import NONE
+from syntagm.core import NONE, InputError, SyntagmError, UsageError, name_of
 from syntagm.models.names import load
 from syntagm.reading_times import (
+    Added,
+    Request,
+    Source,
     alarms,
     analyses,
     curves,
@@ -28,16 +29,13 @@ from syntagm.reading_times import (
     predictors,
     record,
     regressions,
+    slopes as costs,
     splines,
     tables,
     views,
 )
-from syntagm.reading_times import slopes as costs
-from syntagm.reading_times.fitting import Added, Request
-from syntagm.reading_times.tables import Source
-from syntagm.report.serve.browse import Shelf
+from syntagm.report import Served, Shelf
 from syntagm.report.shell import LINKED
-from syntagm.report.site.addresses import Served
 from tests.experiment_for_tests import pairs
 
 
@@ -105,7 +103,7 @@ def test_a_mixed_model_predicts_known_groups_and_widens_for_new_ones() -> None:
     density = regressions.densities("mixed", rows, "bits", ["(1 | person)"])
     train = (data["person"] != 7) & (np.arange(240) % 5 > 0)
     found = density(train)
-    from syntagm.stats.mixed import linear
+    from syntagm.stats import linear
 
     table = pl.DataFrame({**data, "person": data["person"].astype(str)})
     fit = linear.fit("time ~ length + bits + (1 | person)", table.filter(pl.Series(train)), reml=True)
@@ -459,7 +457,7 @@ def test_a_model_named_like_a_lag_of_another_is_refused() -> None:
 
 def test_slopes_of_several_predictors_are_those_of_a_mixed_model() -> None:
     """The variance of a weighted sum is that of the fit's covariance, and its degrees of freedom are Satterthwaite's."""
-    from syntagm.stats.mixed import linear
+    from syntagm.stats import linear
 
     data = example()
     added = (Added("m", ("bits", "length")),)

@@ -7,11 +7,10 @@ from typing import Any, cast
 import pytest
 
 import syntagm as sg
-from syntagm import views
 from syntagm.cli import main
-from syntagm.core import registry, renames, settings
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError, registry, renames, settings
 from syntagm.core.renames import ARGUMENT, FLAG, OPTION, PYTHON, Rename, RenamedWarning, current
+from syntagm.views import by_name
 
 PAIRS = "good\tbad\nThe keys are here.\tThe keys is here.\n"
 
@@ -41,7 +40,7 @@ def test_rooms_know_old_names() -> None:
     with warned("dots", "scores"):
         assert registry.find("views", "dots") is registry.find("views", "scores")
     with warned("dots", "scores"):
-        assert views.find("table", "dots") is views.find("table", "scores")
+        assert by_name.find("table", "dots") is by_name.find("table", "scores")
     with warned("tables", "pairs"):
         assert registry.find("formats", "tables").__name__ == "syntagm.suites.formats.pairs"
     with pytest.raises(UsageError, match="no such name: 'gone'"):  # the new name does not exist

@@ -11,11 +11,9 @@ from toy_runs import agreement, toy_run
 from training_for_tests import TRAINED, bracketed, on_trees, tiny
 
 from syntagm.cli import main
-from syntagm.core.errors import ModelError, RunError, SyntagmError
-from syntagm.core.io import seal
+from syntagm.core import ModelError, RunError, SyntagmError, seal
 from syntagm.models.names import load
-from syntagm.training import families
-from syntagm.training.trainable import Trainable
+from syntagm.training import Trainable, families
 
 FAMILIES = [family.name for family in TRAINED]
 

@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 import pytest
 
-from syntagm.core import settings
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError, settings
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,11 @@ from toy_runs import agreement, interrupt, toy_run
 
 import syntagm
 from syntagm.cli import main
-from syntagm.core.errors import SyntagmError
-from syntagm.core.io import hashing, lines, regular, utf8, written
-from syntagm.core.io import record as records
+from syntagm.core import SyntagmError, hashing, lines, regular, utf8
+from syntagm.core.io import record as records, written
 from syntagm.models.names import load
+from syntagm.runs import open_run
 from syntagm.runs.cache import AnswerCache
-from syntagm.runs.store import open_run
 
 PACKAGE = Path(syntagm.__file__).parent
 TEXT = "The farmer sees the dog.\nThe dog sees the farmer.\nThe sailor likes the farmer.\n"
@@ -233,8 +232,8 @@ def test_a_suite_of_a_folder_does_not_vanish(kind: str, name: str, tmp_path: Pat
     "name", ["generation_config.json", "chat_template.jinja", "additional_chat_templates/rag.jinja"]
 )
 def test_files_that_libraries_open_by_name(kind: str, name: str, tmp_path: Path) -> None:
-    from syntagm.core.errors import ModelError
-    from syntagm.models.hugging_face.loading import refuse_damaged
+    from syntagm.core import ModelError
+    from syntagm.models import refuse_damaged
 
     refuse_damaged(tmp_path)
     (tmp_path / name).parent.mkdir(exist_ok=True)

@@ -9,7 +9,7 @@ import pytest
 from syntagm import read_suites
 from syntagm.cli import _parser
 from syntagm.core import registry
-from syntagm.suites.materials import finding
+from syntagm.suites import finding
 from syntagm.views.by_name import MAKERS
 from tools import reading
 

@@ -7,12 +7,11 @@ from typing import Annotated, Literal
 import pytest
 from toy_runs import agreement, toy_run
 
-from syntagm.views import by_name
 from syntagm.cli import main
-from syntagm.core.errors import UsageError
-from syntagm.core.settings import Reader
-from syntagm.runs.store import Run
-from syntagm.views.options import call, options
+from syntagm.core import Reader, UsageError
+from syntagm.runs import Run
+from syntagm.views import by_name, call
+from syntagm.views.options import options
 
 
 def shown(

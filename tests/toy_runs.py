@@ -4,12 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.models.names import load
-from syntagm.runs.evaluate import run_suites as run
+from syntagm.runs import PERPLEXITY, Run, open_run, run_suites as run
 from syntagm.runs.files import RECORD
-from syntagm.runs.store import Run, open_run
-from syntagm.runs.training_study import PERPLEXITY
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
 
 FULL = Prediction("full_sentence", parse("(*;%good%) < (*;%bad%)"))
 

@@ -10,11 +10,8 @@ from typing import Any
 
 import torch
 
-from syntagm.core.progress import Progress
-from syntagm.training import families, loop
-from syntagm.training.options import changed
-from syntagm.training.settings import Settings
-from syntagm.training.trainable import Trainable
+from syntagm.core import Progress
+from syntagm.training import Settings, Trainable, changed, families, loop
 
 LSTM = Settings(epochs=2, optimiser="sgd", lr=5.0, every=10)
 # With such a rate, held-out text soon gets worse, and averaging begins.

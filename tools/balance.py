@@ -20,11 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import syntagm as sg
-from syntagm.evaluation import baselines
-from syntagm.evaluation.baselines import Frequencies
-from syntagm.suites.formats import template as template_format
-from syntagm.suites.languages import frequency, tags
-from syntagm.suites.suite import Suite
+from syntagm.evaluation import Frequencies, baselines
+from syntagm.suites import Suite, frequency, tags, template as template_format
 from syntagm.suites.templates import make
 
 LOW, HIGH = 0.40, 0.60

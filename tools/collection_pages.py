@@ -12,7 +12,7 @@ from io import StringIO
 from pathlib import Path
 
 from syntagm.cli import main as syntagm
-from syntagm.suites.materials.finding import collections
+from syntagm.suites import collections
 from tools import reading
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference" / "collections"

@@ -8,11 +8,10 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from syntagm.evaluation.conventions.linking import LINKINGS
-from syntagm.evaluation.conventions.treatments import TREATMENTS
+from syntagm.evaluation import LINKINGS, TREATMENTS
 
 if TYPE_CHECKING:
-    from syntagm.runs.store import Run
+    from syntagm.runs import Run
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "conventions.md"
 _FLIPS = "## How much they move\n"
@@ -172,7 +171,7 @@ def flips(folders: list[str], unigrams: str = "") -> str:
     Arguments:
         unigrams: a text in which words are counted, for conventions that weigh their frequency; "" for none.
     """
-    from syntagm.runs.store import open_run
+    from syntagm.runs import open_run
     from syntagm.views import conventions
 
     runs = [open_run(folder) for folder in folders]

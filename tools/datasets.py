@@ -5,7 +5,7 @@ python -m tools.datasets
 
 from pathlib import Path
 
-from syntagm.suites.materials import datasets
+from syntagm.suites import datasets
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "datasets.md"
 _HEAD = """# Datasets: published tests, and how they are read

@@ -20,8 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.suites.languages import spelling
-from syntagm.suites.languages.tags import find
+from syntagm.suites import find, spelling
 
 LEXICON = Path(__file__).resolve().parents[1] / "syntagm" / "suites" / "materials" / "lexicon" / "english"
 DISAGREEMENTS = LEXICON / "disagreements.csv"

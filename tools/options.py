@@ -10,18 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from inspect import Parameter, signature
 from pathlib import Path
 
-from syntagm.views import by_name
 from syntagm.cli._views import ROOMS
-from syntagm.core import permissions, registry
-from syntagm.core.settings import Setting
-from syntagm.evaluation.gaps.tables import schemas
-from syntagm.evaluation.items import TABLES
-from syntagm.models import families
-from syntagm.models.family import Family
-from syntagm.models.option import Option
+from syntagm.core import Setting, permissions, registry
+from syntagm.evaluation import TABLES, schemas
+from syntagm.models import Family, Option, families
 from syntagm.runs import executors
 from syntagm.stats import binned, correlation
 from syntagm.suites import check
+from syntagm.views import by_name
 from syntagm.views.options import options as options_of
 from tools import blocks
 

@@ -37,7 +37,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from syntagm.papers.experiment import hyperparameters
+from syntagm.papers import hyperparameters
 from tools import blocks
 from tools.blocks import Block
 

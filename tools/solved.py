@@ -14,12 +14,11 @@ from pathlib import Path
 from textwrap import fill
 
 import syntagm as sg
-from syntagm.core.errors import UsageError
-from syntagm.evaluation import baselines
-from syntagm.evaluation.slices import suite_hash
-from syntagm.runs.store import Run, open_run
-from syntagm.suites.suite import Suite
-from syntagm.views.scores.numbers import accuracies, chance_of_suite
+from syntagm.core import UsageError
+from syntagm.evaluation import baselines, suite_hash
+from syntagm.runs import Run, open_run
+from syntagm.suites import Suite
+from syntagm.views import accuracies, chance_of_suite
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "collections" / "solved.md"
 COLLECTIONS = ("warstadt2020", "frontier", "german")

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from urllib.parse import urlencode
 
-from syntagm.experiment.walk import browser
+from syntagm.experiment import browser
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 _NOUNS = (

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.cli import _config, _files, _streams
-from syntagm.core import extras, registry, renames
-from syntagm.core.errors import Interrupted, SyntagmError, lacks_memory
+from syntagm.core import Interrupted, SyntagmError, extras, lacks_memory, registry, renames
 
 # Tables and matrices are small here, so threads would cost more time than they save. The threads of torch are not touched.
 for _variable in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):

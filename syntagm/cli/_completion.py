@@ -48,7 +48,7 @@ def _models(_: str) -> list[str]:
 
 
 def _suites(prefix: str) -> list[str]:
-    from syntagm.suites.materials import finding
+    from syntagm.suites import finding
 
     collection, slash, _ = prefix.partition("/")
     return [f"{collection}/{suite}" for suite in finding.bundled_suites(collection)] if slash else finding.collections()
@@ -61,8 +61,8 @@ def _word_lists(_: str) -> list[str]:
 
 
 def _views(kind: str) -> list[str]:
-    from syntagm.views import by_name
     from syntagm.cli._views import ROOMS
+    from syntagm.views import by_name
 
     chosen: by_name.Kind = "table" if kind == "table" else "figure"
     return [name for room in ROOMS for name in by_name.offering(chosen, room)]

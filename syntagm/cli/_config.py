@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.core.display import shown_lines
-from syntagm.core.errors import SyntagmError, UsageError, did_you_mean
+from syntagm.core import SyntagmError, UsageError, did_you_mean, shown_lines
 
 if TYPE_CHECKING:
     from syntagm.cli._config_file import Source

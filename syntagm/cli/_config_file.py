@@ -7,10 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import permissions, renames
-from syntagm.core.errors import InputError, ModelError, SyntagmError, UsageError, did_you_mean
-from syntagm.core.io import toml, utf8
-from syntagm.core.io.number import counted
+from syntagm.core import (
+    InputError,
+    ModelError,
+    SyntagmError,
+    UsageError,
+    counted,
+    did_you_mean,
+    permissions,
+    renames,
+    toml,
+    utf8,
+)
 
 _OF_A_MODEL = ("model", "name", "group")
 _NUMBERS: Mapping[Any, str] = {int: "a whole number", float: "a number"}

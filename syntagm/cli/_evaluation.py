@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _model
-from syntagm.core.errors import SyntagmError, UsageError
+from syntagm.core import SyntagmError, UsageError
 
 if TYPE_CHECKING:
     from syntagm.cli._screen import Screen, WorkersScreen
-    from syntagm.evaluation.task import Task
-    from syntagm.runs.evaluation import Evaluation, Job
-    from syntagm.runs.store import Run
-    from syntagm.suites.suite import Draw
+    from syntagm.evaluation import Task
+    from syntagm.runs import Evaluation, Job, Run
+    from syntagm.suites import Draw
 
 _TEMPLATE_OPTIONS = {"n": "-n", "seed": "--seed", "style": "--style"}
 
@@ -145,13 +144,9 @@ def given(
         UsageError: an option has a wrong value, options exclude each other, there are no such suites, there is no such
             executor, or its library is not installed.
     """
-    from syntagm.core.io.number import counted
-    from syntagm.runs.evaluation import Evaluation
-    from syntagm.suites.languages.tags import find
-    from syntagm.suites.materials import excluded
-    from syntagm.suites.materials.finding import expand
-    from syntagm.suites.materials.reading import with_options
-    from syntagm.suites.materials.suite_files import SuiteFiles
+    from syntagm.core import counted
+    from syntagm.runs import Evaluation
+    from syntagm.suites import SuiteFiles, excluded, expand, find, with_options
 
     permissions, draw = _model.given(options), given_draw(options)
     known = {"task": task, "suites": (), "jobs": tuple(jobs), "draw": draw, "permissions": permissions}
@@ -184,9 +179,8 @@ def given_draw(options: argparse.Namespace) -> "Draw":
     Raises:
         UsageError: the seed is not an integer, or the limit is below 1.
     """
-    from syntagm.core.io.number import whole
-    from syntagm.suites.materials import excluded
-    from syntagm.suites.suite import Draw
+    from syntagm.core import whole
+    from syntagm.suites import Draw, excluded
 
     chosen = given_fields(Draw, options)
     if listed := chosen.pop("exclude", None):
@@ -202,7 +196,7 @@ def given_draw(options: argparse.Namespace) -> "Draw":
 
 def given_generation(options: argparse.Namespace) -> Generation:
     """Return how a command line wants items to be generated."""
-    from syntagm.suites.suite import Draw
+    from syntagm.suites import Draw
 
     generation = Generation(**given_fields(Generation, options))
     # With a sample, the seed is that of the sample, unless items are generated. Files that are not templates have no seed.
@@ -221,8 +215,7 @@ def given_cache(options: argparse.Namespace, task: "Task[Any]") -> Path | None:
         UsageError: there are both --cache and --no-cache, workers on several machines can't share the cache, there is no
             such executor, or its library is not installed.
     """
-    from syntagm.runs.cache import default_path
-    from syntagm.runs.executors import find
+    from syntagm.runs import default_path, find
 
     file: Path | None = getattr(options, "cache", None)
     executor = find(options.executor) if options.executor else None
@@ -251,8 +244,7 @@ def with_template_options(names: Sequence[str], generation: Generation) -> list[
         UsageError: a name is none of these, a file has no such option, or one of the three is given for other suites than
             templates.
     """
-    from syntagm.suites.materials.finding import expand
-    from syntagm.suites.materials.reading import option_names, recognised, with_options
+    from syntagm.suites import expand, option_names, recognised, with_options
 
     chosen = {key: value for key, value in asdict(generation).items() if value is not None}
     for file in expand(names):
@@ -279,7 +271,7 @@ def one_label(labels: Sequence[str]) -> str:
 
 def carry_out(asked: "Evaluation", display: Display) -> "Run":
     """Evaluate the only model of an evaluation, or resume its run, and show the progress; see `runs.carrying_out`."""
-    from syntagm.runs.carrying_out import refuse_unable
+    from syntagm.runs import refuse_unable
 
     if not asked.executor:
         return carry_out_here(asked, asked.job, display)
@@ -301,7 +293,7 @@ def carry_out_here(
         before: a run of this command on the same suites; see `runs.engine.execute`.
     """
     from syntagm.runs import carrying_out
-    from syntagm.suites.materials.suite_files import SuiteFiles
+    from syntagm.suites import SuiteFiles
 
     if isinstance(asked.suites, SuiteFiles):
         asked.suites.hold()
@@ -331,7 +323,7 @@ def carry_out_by_workers(
     Arguments:
         finished: the labels of the models whose runs are finished already.
     """
-    from syntagm.core.io import atomic
+    from syntagm.core import atomic
     from syntagm.runs import carrying_out
 
     assert asked.output, "a command has a folder"

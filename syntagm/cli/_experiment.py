@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any
 from syntagm.cli import _evaluation
 from syntagm.cli._lines import Lines
 from syntagm.cli._saving import write
-from syntagm.core.errors import UsageError
-from syntagm.core.io import utf8
-from syntagm.core.io.number import counted
-from syntagm.papers.experiment import hyperparameters
-from syntagm.views.drawing.text import shown_duration
+from syntagm.core import UsageError, counted, utf8
+from syntagm.papers import hyperparameters
+from syntagm.views import shown_duration
 
 if TYPE_CHECKING:
-    from syntagm.papers.experiment.design import Design
-    from syntagm.papers.paper import Experiment
-    from syntagm.stats.mixed.few_groups import Planned
+    from syntagm.papers import Design, Experiment
+    from syntagm.stats import Planned
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +83,7 @@ def run(design: "Design", experiment: "Experiment", paper: str, only_plan: bool)
         paper: the name of the paper.
         only_plan: whether to print the plan only.
     """
-    from syntagm.papers.experiment import overview
+    from syntagm.papers import overview
 
     finished = _show_plan(paper, design)
     if experiment.tests:
@@ -114,7 +111,7 @@ def given(options: argparse.Namespace, experiment: "Experiment", suites: Sequenc
     import torch
 
     from syntagm.models.device import device
-    from syntagm.papers.experiment.design import Design
+    from syntagm.papers import Design
 
     if options.threads < 1:
         raise UsageError("--threads", str(options.threads), "at least 1")
@@ -186,14 +183,14 @@ def _number(option: str, text: str) -> int:
     >>> _number("--sizes", "1_000_000")
     1000000
     """
-    from syntagm.core.io.number import whole
+    from syntagm.core import whole
 
     return whole(option, text.replace("_", ""))
 
 
 def _show_plan(paper: str, design: "Design") -> bool:
     """Print the models to train, their progress, and the estimated remaining time; return whether all are finished."""
-    from syntagm.papers.experiment import duration, measured, parts, record
+    from syntagm.papers import duration, measured, parts, record
 
     # Without this check, the plan of another experiment would call the models of this folder finished.
     record.check(design)
@@ -223,7 +220,7 @@ def _show_plan(paper: str, design: "Design") -> bool:
 
 def _show_tests(tests: "Sequence[Planned]", models: int) -> None:
     """Print what the likelihood-ratio tests with simulated responses need besides, and can show, if the models are few."""
-    from syntagm.stats.mixed.linear import FEW_GROUPS
+    from syntagm.stats import FEW_GROUPS
 
     if not tests:
         return

@@ -13,13 +13,10 @@ from pathlib import Path
 from re import Pattern
 from typing import TYPE_CHECKING
 
-from syntagm.core.display import shown_lines
-from syntagm.core.errors import RunError, SyntagmError, UsageError
-from syntagm.core.io import csv, regular
-from syntagm.core.io.number import counted
+from syntagm.core import RunError, SyntagmError, UsageError, counted, csv, regular, shown_lines
 
 if TYPE_CHECKING:
-    from syntagm.suites.suite import Suite
+    from syntagm.suites import Suite
 
 _SEARCHED = 1 << 16
 _LISTED = 20
@@ -65,7 +62,7 @@ def place(output: Path | None) -> contextlib.AbstractContextManager[None]:
     """Create the missing folders of an output for a `with` block; at its end, delete those in which nothing was written."""
     if output is None or output.parent.exists():
         return contextlib.nullcontext()
-    from syntagm.core.io import atomic
+    from syntagm.core import atomic
 
     return atomic.used_folder(output.parent)
 
@@ -108,8 +105,7 @@ def note_skipped(skipped: Iterable[str]) -> None:
 
 def read_suites(names: Iterable[str], allow_pickle: bool = False) -> "list[Suite]":
     """Read suites, and print the files of folders and patterns that are not read; see `materials.suite_files`."""
-    from syntagm.suites.materials.finding import expand
-    from syntagm.suites.materials.suite_files import SuiteFiles
+    from syntagm.suites import SuiteFiles, expand
 
     skipped: list[str] = []
     files = expand(list(names), skipped)
@@ -122,7 +118,7 @@ def note_columns(files: Iterable[str]) -> None:
 
     Files that can't be read are left out: reading them gives the reason.
     """
-    from syntagm.suites.materials.reading import read_as, unscored_columns
+    from syntagm.suites import read_as, unscored_columns
 
     groups: dict[str, list[str]] = {}
     for file in files:
@@ -167,7 +163,7 @@ def _try(path: Path, place: Path) -> None:
         with tempfile.TemporaryFile(dir=place):
             pass
     except OSError as error:
-        from syntagm.core.io import atomic
+        from syntagm.core import atomic
 
         raise atomic.refusal(path, error, 0) from error
 

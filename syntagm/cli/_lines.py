@@ -4,8 +4,8 @@ import sys
 import time
 from collections.abc import Mapping
 
-from syntagm.core.progress import Progress
-from syntagm.views.drawing.text import shown_duration
+from syntagm.core import Progress
+from syntagm.views import shown_duration
 
 _INTERVAL = 10.0
 

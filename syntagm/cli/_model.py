@@ -5,11 +5,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from syntagm.core.display import shown_lines
-from syntagm.core.permissions import HELP, NAMES, Permissions, flag
+from syntagm.core import HELP, NAMES, Permissions, flag, shown_lines
 
 if TYPE_CHECKING:
-    from syntagm.models.contract import LanguageModel, Query
+    from syntagm.models import LanguageModel, Query
 
 
 def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:

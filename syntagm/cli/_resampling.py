@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from syntagm.stats.bootstrap import Resampling
+    from syntagm.stats import Resampling
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def given(options: argparse.Namespace) -> "Resampling":
     Raises:
         UsageError: a number is not allowed.
     """
-    from syntagm.core.io.number import whole
+    from syntagm.core import whole
     from syntagm.stats import bootstrap
 
     draws = bootstrap.DRAWS if options.draws is None else whole("--draws", options.draws, least=100)

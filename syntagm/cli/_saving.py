@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli._files import spare_set
-from syntagm.core.errors import UsageError
-from syntagm.core.io import atomic
+from syntagm.core import UsageError, atomic
 
 if TYPE_CHECKING:
-    from syntagm.papers.paper import Outputs
-    from syntagm.views.drawing.chart import Figure
-    from syntagm.views.drawing.table import Table
+    from syntagm.papers import Outputs
+    from syntagm.views import Figure, Table
 
 # Of tables with more rows, only the file name is printed.
 MAX_PRINTED_ROWS = 70
@@ -36,7 +34,7 @@ def save(
         UsageError: a format does not exist, or a file that Syntagm did not write has one of the names.
         RunError: the folder can't be written.
     """
-    from syntagm.views.drawing.save import endings
+    from syntagm.views import endings
 
     if format := view.format_of(stem):
         bare = stem.name.removesuffix(f".{view.FORMATS[format]}")
@@ -59,7 +57,7 @@ def write(views: "Outputs", folder: Path, force: bool = False) -> None:
         UsageError: a file that Syntagm did not write has one of the names.
         RunError: the folder can't be written.
     """
-    from syntagm.views.drawing.chart import Figure
+    from syntagm.views import Figure
 
     for name, view in views.items() if isinstance(views, Mapping) else views:
         stem = folder / name

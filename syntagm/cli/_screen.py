@@ -11,23 +11,19 @@ from types import FrameType
 from typing import Any
 
 from rich.markup import escape
-from rich.progress import BarColumn, TextColumn
-from rich.progress import Progress as Bar
+from rich.progress import BarColumn, Progress as Bar, TextColumn
 from rich.table import Table
 from rich.text import Text
 
 from syntagm.cli._text import Printer, plain
+from syntagm.core import Interrupted, Progress, counted
 from syntagm.core.display import shown
-from syntagm.core.errors import Interrupted
-from syntagm.core.io.number import counted
-from syntagm.core.progress import Progress
-from syntagm.evaluation.result import Estimate, interval
-from syntagm.runs.several import named
-from syntagm.runs.store import Run
-from syntagm.suites.suite import Suite, sample_of
-from syntagm.views import shared_words
-from syntagm.views.drawing.text import limits, shown_duration
-from syntagm.views.scores.numbers import accuracies, chance_of, mean_name, scores, ties_of_pairs
+from syntagm.evaluation import Estimate, interval
+from syntagm.runs import Run, named
+from syntagm.suites import Suite, sample_of
+from syntagm.views import accuracies, chance_of, mean_name, shared_words, shown_duration, ties_of_pairs
+from syntagm.views.drawing.text import limits
+from syntagm.views.scores.numbers import scores
 
 # Seconds between lines of progress, and from the first answer to the first line, which has an estimate of the time.
 _INTERVAL, _FIRST = 10.0, 2.0

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO, cast
 
-from syntagm.core.display import visible
+from syntagm.core import visible
 
 
 class _Visible:

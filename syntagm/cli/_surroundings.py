@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.core.display import shown_lines
+from syntagm.core import shown_lines
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -99,7 +99,7 @@ def _devices() -> str:
 
 
 def _answers() -> Path:
-    from syntagm.runs.cache import default_path
+    from syntagm.runs import default_path
 
     return default_path()
 

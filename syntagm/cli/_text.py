@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from syntagm.core.display import shown_lines
+from syntagm.core import shown_lines
 
 
 class Printer(Console):

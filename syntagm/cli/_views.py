@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.views import by_name
 from syntagm.cli import _resampling, _saving
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
+from syntagm.views import by_name
 
 if TYPE_CHECKING:
-    from syntagm.runs.store import Run
+    from syntagm.runs import Run
 
 READING = "reading_times.views"
 # The rooms of views: of runs, and of analyses of reading times.
@@ -69,7 +69,7 @@ def _convention(text: str) -> str:
     Raises:
         UsageError: there is no such convention.
     """
-    from syntagm.evaluation.conventions.convention import canonical
+    from syntagm.evaluation import canonical
 
     return canonical(text)
 
@@ -81,7 +81,7 @@ def open_runs(folders: Sequence[str], names: Sequence[str]) -> "list[Run]":
         RunError: a folder is not a run directory.
         UsageError: not one name for each run.
     """
-    from syntagm.runs.store import open_run, run_folders
+    from syntagm.runs import open_run, run_folders
 
     found = [path for folder in folders for path in run_folders(folder)]
     if names and len(names) != len(found):
@@ -120,7 +120,7 @@ def given(kind: by_name.Kind, options: argparse.Namespace) -> "tuple[Any, list[R
         UsageError: the name does not exist, there are no runs, or the view has no such option.
         RunError: a folder is not a run directory.
     """
-    from syntagm.views.options import called
+    from syntagm.views import called
 
     room = room_of(kind, options.name or "")
     maker = by_name.find(kind, options.name or "", room)
@@ -128,7 +128,7 @@ def given(kind: by_name.Kind, options: argparse.Namespace) -> "tuple[Any, list[R
         if options.convention:
             raise UsageError("--convention", f"{options.convention} with analyses of reading times", "runs")
         return _of_analyses(maker, options.runs, options.labels, f"{kind} {options.name}"), []
-    from syntagm.runs.several import different_content
+    from syntagm.runs import different_content
     from syntagm.stats import bootstrap
 
     folders, chosen = split(options.runs)
@@ -167,7 +167,7 @@ def rejudged(runs: "Sequence[Run]", convention: str) -> "list[Run]":
         UsageError: the convention can't be applied; see `runs.rejudged`.
         RunError: a run has no surprisals.
     """
-    from syntagm.runs.rejudged import Rejudged
+    from syntagm.runs import Rejudged
 
     return [Rejudged(run, convention) for run in runs]
 
@@ -187,8 +187,8 @@ def under(runs: "list[Run]", convention: str | None) -> "list[Run]":
 
 def warn_of_bits(runs: "Sequence[Run]", convention: str) -> None:
     """Warn about predictions of runs judged by a convention that are judged in bits nevertheless."""
-    from syntagm.evaluation.predictions.task import warnings_of_convention
-    from syntagm.runs.rejudged import Rejudged
+    from syntagm.evaluation import warnings_of_convention
+    from syntagm.runs import Rejudged
 
     judged = [run for run in runs if isinstance(run, Rejudged)]
     warnings = [each for run in judged for each in warnings_of_convention(run.in_bits, len(run.suites), convention)]
@@ -203,15 +203,15 @@ def save(kind: by_name.Kind, name: str, made: Any, stem: Path, formats: Sequence
 
 def divide(paths: Sequence[str]) -> tuple[list[str], list[str]]:
     """Divide paths into run directories and files of `syntagm reading`, which have a record beside them."""
-    from syntagm.reading_times.record import is_analysis
+    from syntagm.reading_times import is_analysis
 
     found = [path for path in paths if Path(path).is_file() and is_analysis(path)]
     return [path for path in paths if path not in found], found
 
 
 def _of_analyses(maker: Any, words: Sequence[str], labels: Sequence[str], place: str) -> Any:
-    from syntagm.reading_times.analyses import open_analyses
-    from syntagm.views.options import call
+    from syntagm.reading_times import open_analyses
+    from syntagm.views import call
 
     paths, chosen = split(words)
     if labels:

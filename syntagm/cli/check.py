@@ -25,15 +25,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files
-from syntagm.core.display import shown_lines
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io.number import counted
-from syntagm.suites.languages.tags import find
+from syntagm.core import InputError, UsageError, counted, shown_lines
+from syntagm.suites import find
 
 if TYPE_CHECKING:
-    from syntagm.evaluation.baselines import Frequencies
-    from syntagm.suites.check import Finding
-    from syntagm.suites.suite import Suite
+    from syntagm.evaluation import Frequencies
+    from syntagm.suites import Finding, Suite
 
 SHOWN = 10
 SCHEMA = "schema.toml"
@@ -106,11 +103,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> "tuple[int, dict[str, Any]]":
     from syntagm.evaluation import baselines
-    from syntagm.suites.check import check, near_duplicates, repeated
-    from syntagm.suites.materials.finding import expand
-    from syntagm.suites.materials.reading import with_options
-    from syntagm.suites.materials.suite_files import renamed, told_apart
-    from syntagm.views.checking import read_file
+    from syntagm.suites import expand, near_duplicates, renamed, repeated, told_apart, with_options
+    from syntagm.suites.check import check
+    from syntagm.views import read_file
 
     _spare(args.fix, args.exclude_list, args.force)
     language = {"language": find(args.language).tag} if args.language else {}
@@ -163,7 +158,7 @@ def _run(args: argparse.Namespace) -> "tuple[int, dict[str, Any]]":
 
 def _spare(fix: Path | None, exclude_list: Path | None, force: bool) -> None:
     """Refuse to replace files that Syntagm did not write, and any file by mended suites."""
-    from syntagm.suites.materials import excluded, mending
+    from syntagm.suites import excluded, mending
 
     if fix:
         if fix.exists() and not force:
@@ -175,9 +170,8 @@ def _spare(fix: Path | None, exclude_list: Path | None, force: bool) -> None:
 
 def _write(args: argparse.Namespace, suites: "dict[str, list[Suite]]", findings: "Sequence[Finding]") -> None:
     """Write the mended suites with the log of changes, and the list of items to exclude, as far as they are asked for."""
-    from syntagm.core.io import atomic, csv
-    from syntagm.suites.materials import excluded, mending
-    from syntagm.suites.materials.conversion import convert, formats_for
+    from syntagm.core import atomic, csv
+    from syntagm.suites import convert, excluded, formats_for, mending
 
     every = [suite for own in suites.values() for suite in own]
     if args.fix:
@@ -198,8 +192,8 @@ def _log(output: Path) -> Path:
 
 def _lexicon(folder: str) -> "list[Finding]":
     """Read a lexicon, which checks it; return the error, if there is one."""
-    from syntagm.suites.templates import schema
-    from syntagm.views.checking import unreadable
+    from syntagm.suites import schema
+    from syntagm.views import unreadable
 
     try:
         lexicon = schema.read(Path(folder))
@@ -212,9 +206,7 @@ def _lexicon(folder: str) -> "list[Finding]":
 
 def _print_counts(file: str) -> None:
     """Print the number of combinations that each sampled template of a file can draw from."""
-    from syntagm.suites.formats import template
-    from syntagm.suites.materials.reading import format_of, options_of
-    from syntagm.suites.templates.counts import counts
+    from syntagm.suites import counts, format_of, options_of, template
 
     name, options = options_of(file)
     if format_of(Path(name), options) is not template:
@@ -291,7 +283,7 @@ def _swapped(suites: "Sequence[Suite]", file: str, model: str) -> "list[Finding]
     """Score the pairs of suites with a model, and return a finding for each whose sentences may be swapped."""
     from syntagm.models.names import load
     from syntagm.runs.evaluate import evaluate
-    from syntagm.suites.materials.swapped import swapped
+    from syntagm.suites import swapped
 
     if not (pairs := [suite for suite in suites if _are_pairs(suite)]):
         return []

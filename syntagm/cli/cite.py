@@ -42,8 +42,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write or print the paragraph and the bibliography; return the exit code."""
-    from syntagm.core.errors import UsageError
-    from syntagm.reading_times.analyses import cited, open_analyses
+    from syntagm.core import UsageError
+    from syntagm.reading_times import cited, open_analyses
     from syntagm.report import methods, references
 
     also = [key for key in options.also.split(",") if key]
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _write(text: str, bibliography: str, stem: Path, latex: bool, force: bool) -> None:
     """Write the text and the bibliography."""
-    from syntagm.core.io import atomic
+    from syntagm.core import atomic
 
     contents = {
         stem.with_name(f"{stem.name}.{'tex' if latex else 'md'}"): (f"% {MARK}\n" if latex else f"<!-- {MARK} -->\n")

@@ -49,16 +49,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _resampling, _streams, _views
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from syntagm.evaluation.result import Estimate, Group
-    from syntagm.runs.store import Run
-    from syntagm.stats.paired import Comparison
-    from syntagm.views.comparison import Pairing
-    from syntagm.views.drawing.table import Table as Product
+    from syntagm.evaluation import Estimate, Group
+    from syntagm.runs import Run
+    from syntagm.stats import Comparison
+    from syntagm.views import Pairing, Table as Product
 
 
 # On terminals narrower than this, intervals stand under their numbers, not beside them.
@@ -99,9 +98,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare the runs and print the tables; return the exit code."""
-    from syntagm.stats import bootstrap
-    from syntagm.stats.paired import PAIR_COLUMNS
-    from syntagm.views.comparison import compare, intervals
+    from syntagm.stats import PAIR_COLUMNS, bootstrap
+    from syntagm.views import compare, intervals
 
     count = _count(options.flips)
     if options.rescore and not options.explain:
@@ -141,7 +139,7 @@ def _explanation(runs: "tuple[Run, Run]", model: str) -> "Product":
 
 
 def _two(folders: Sequence[str]) -> "tuple[Run, Run]":
-    from syntagm.core.io.number import counted
+    from syntagm.core import counted
 
     runs = _views.open_runs(folders, [])
     if len(runs) != 2:
@@ -162,15 +160,14 @@ def _refuse_proportions(pairing: "Pairing", measure: str | None) -> None:
 def _count(text: str) -> int | None:
     if text == "all":
         return None
-    from syntagm.core.io.number import whole
+    from syntagm.core import whole
 
     return whole("--flips", text, least=0, also="`all`")
 
 
 def _effects(runs: "tuple[Run, Run]", rule: str | None) -> "tuple[list[dict[str, Any]], tuple[str, ...]]":
     """Return the effects in bits under both models and their differences, as rows of the table of effects, and its notes."""
-    from syntagm.views.comparison import letters
-    from syntagm.views.effects import make_table
+    from syntagm.views import letters, make_table
 
     # All predictions together have no effect of their own, so `all` shows the comparisons of each.
     table = make_table(runs, measure="each" if rule in (None, "all") else rule, paired=True)
@@ -225,7 +222,7 @@ def _suites(pairing: "Pairing", narrow: bool = False) -> "Table":
 
 
 def _p(comparison: "Comparison") -> str:
-    from syntagm.evaluation.result import p_value
+    from syntagm.evaluation import p_value
 
     if not comparison.tested:
         return "no test"
@@ -242,7 +239,7 @@ def _cells(comparison: "Comparison", narrow: bool) -> list[str]:
 
 
 def _beside(estimate: "Estimate", form: str) -> str:
-    from syntagm.evaluation.result import interval, signless
+    from syntagm.evaluation import interval, signless
 
     return f"{signless(estimate.value, form)} {interval(estimate.low, estimate.high, form)}"
 
@@ -268,7 +265,7 @@ def _summary(overall: "Comparison", unit: str) -> list[str]:
 
 def _limits(pairing: "Pairing") -> tuple[str, ...]:
     """Return what limits the differences, of suites and over all suites."""
-    from syntagm.views.comparison import labelled
+    from syntagm.views import labelled
     from syntagm.views.drawing.text import limits
 
     compared = labelled(pairing.suites, pairing.overall)
@@ -282,7 +279,7 @@ def _effects_table(effects: "list[dict[str, Any]]") -> "Table":
     from rich.table import Table
 
     from syntagm.cli._text import plain
-    from syntagm.evaluation.result import interval, signless
+    from syntagm.evaluation import interval, signless
 
     table = Table(
         box=box.SIMPLE_HEAD, title="effects in bits: mean differences within items; above 0 supports the prediction",
@@ -333,7 +330,7 @@ def _print_json(
 ) -> None:  # fmt: skip
     import json
 
-    from syntagm.core.io.json import finite
+    from syntagm.core import finite
 
     first, second = _signatures(pairing, runs, rule)
     content = {
@@ -385,15 +382,14 @@ def _group(group: "Group") -> dict[str, str]:
 
 def _signatures(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[str]:
     """Return the signatures of A and B; for several suites, their number takes the place of the name."""
-    from syntagm.runs.judging import signature_over
+    from syntagm.runs import signature_over
 
     suites = [comparison.group.suite for comparison in pairing.suites]
     return [str(signature_over(run, suites, rule)) for run in runs]
 
 
 def _write(pairing: "Pairing", output: Path) -> None:
-    from syntagm.core.io import atomic
-    from syntagm.core.io import csv as table
-    from syntagm.stats.paired import PAIR_COLUMNS
+    from syntagm.core import atomic, csv as table
+    from syntagm.stats import PAIR_COLUMNS
 
     atomic.write(output, "".join(table.lines(PAIR_COLUMNS, pairing.discordant.iter_rows())).encode())

@@ -21,8 +21,8 @@ import sys
 from pathlib import Path
 
 from syntagm.cli import _model
+from syntagm.core import UsageError
 from syntagm.core.display import shown
-from syntagm.core.errors import UsageError
 
 # Failures of a check that are printed.
 _PRINTED = 3
@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print a line for each promise; return 1 if one is broken."""
     from syntagm.models import conformance
-    from syntagm.training.corpora import corpus
+    from syntagm.training import corpus
 
     texts = list(corpus.texts([arguments.file])) if arguments.file else conformance.TEXTS
     if not texts:

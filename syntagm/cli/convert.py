@@ -32,11 +32,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
-from syntagm.core.errors import UsageError
-from syntagm.core.io.number import counted
+from syntagm.core import UsageError, counted
 
 if TYPE_CHECKING:
-    from syntagm.suites.suite import Suite
+    from syntagm.suites import Suite
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,10 +59,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read IN, and write OUT completely or not at all."""
-    from syntagm.core.io import atomic
-    from syntagm.suites.materials import asked, lm_eval_task
-    from syntagm.suites.materials.conversion import convert, formats_for
-    from syntagm.suites.materials.finding import expand
+    from syntagm.core import atomic
+    from syntagm.suites import asked, convert, expand, formats_for, lm_eval_task
     from syntagm.suites.materials.reading import read
 
     target: Path = args.output
@@ -95,9 +92,8 @@ def _files_of(suites: "Sequence[Suite]", way: str) -> dict[str, bytes]:
     Raises:
         InputError: a suite can't be asked, or two have the same name.
     """
-    from syntagm.core.errors import InputError
-    from syntagm.suites.formats import syntaxgym
-    from syntagm.suites.materials import asked
+    from syntagm.core import InputError
+    from syntagm.suites import asked, syntaxgym
 
     contents: dict[str, bytes] = {}
     for suite in suites:
@@ -118,8 +114,7 @@ def _write_into_folder(
         noun: what is written for each suite.
         files: from the suites to the content of the files: name -> content.
     """
-    from syntagm.core.errors import RunError
-    from syntagm.core.io import atomic, regular
+    from syntagm.core import RunError, atomic, regular
 
     folder: Path = args.output
     if folder.exists() and not folder.is_dir():

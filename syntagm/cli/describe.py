@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from syntagm.cli import _files
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,11 +45,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write or print the page."""
     from syntagm.cli import DONE
-    from syntagm.core.io import atomic
-    from syntagm.evaluation.baselines import frequencies
+    from syntagm.core import atomic
+    from syntagm.evaluation import frequencies
     from syntagm.report.collection_page import page
-    from syntagm.suites.materials.finding import expand
-    from syntagm.suites.materials.suite_files import SuiteFiles
+    from syntagm.suites import SuiteFiles, expand
 
     skipped: list[str] = []
     files = expand(arguments.paths, skipped)
@@ -71,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse_source(output: Path, files: Sequence[str]) -> None:
     """Refuse to replace a suite with the page that describes it."""
-    from syntagm.suites.materials.reading import options_of
+    from syntagm.suites import options_of
 
     if output.resolve() in {Path(options_of(file)[0]).resolve() for file in files}:
         raise UsageError(f"-o {output}", "the file of the suite itself", "another file", f"Write {output.stem}.md.")

@@ -41,13 +41,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _model
-from syntagm.core.display import shown_lines
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError, shown_lines
 
 if TYPE_CHECKING:
-    from syntagm.experiment.plan import Exclusions, Plan
-    from syntagm.experiment.store import Study
-    from syntagm.suites.suite import Suite
+    from syntagm.experiment import Exclusions, Plan, Study
+    from syntagm.suites import Suite
 
 _OPTIONS = {"fastest": "faster", "slowest": "slower", "sameness": "same"}
 _OF_MAZES = ("model", "words", "errors")
@@ -179,8 +177,8 @@ def _run_make(arguments: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from syntagm.experiment import designs, make, presets
-    from syntagm.suites.suite import sampled
-    from syntagm.views.power import judged
+    from syntagm.suites import sampled
+    from syntagm.views import judged
 
     preset = presets.find(arguments.preset) if arguments.preset else None
     if preset and arguments.design not in (None, preset.design):
@@ -231,8 +229,7 @@ def _run_make(arguments: argparse.Namespace) -> int:
 
 
 def _suites(arguments: argparse.Namespace, names: list[str]) -> "list[Suite]":
-    from syntagm.suites.materials.finding import expand
-    from syntagm.suites.materials.suite_files import SuiteFiles
+    from syntagm.suites import SuiteFiles, expand
 
     skipped: list[str] = []
     files = expand(names, skipped)
@@ -261,7 +258,7 @@ def _exclusions(arguments: argparse.Namespace, rules: "Exclusions") -> "Exclusio
 def _described(made: "Plan") -> Iterator[str]:
     from collections import Counter
 
-    from syntagm.core.io.number import counted
+    from syntagm.core import counted
     from syntagm.experiment import order
 
     first = [made.trials[number] for number, _ in order.of_person(made, 0, 0)]
@@ -352,8 +349,7 @@ def _run_import(arguments: argparse.Namespace) -> int:
 
 
 def _run_status(arguments: argparse.Namespace) -> int:
-    from syntagm.experiment import answers
-    from syntagm.experiment.store import Study
+    from syntagm.experiment import Study, answers
 
     if arguments.models and not arguments.alarms:
         raise UsageError("--models", "given without --alarms", "both", "Alarms compare answers with those of models.")
@@ -367,7 +363,7 @@ def _run_status(arguments: argparse.Namespace) -> int:
         print(shown_lines(f"asked{'' if refused else ', hidden'}: {text} {counts}"))
     if arguments.alarms:
         from syntagm.experiment import alarms
-        from syntagm.runs.store import open_run
+        from syntagm.runs import open_run
 
         margins = [alarms.margins_of(open_run(folder), study.plan) for folder in arguments.models]
         rung = alarms.of_study(study, margins)
@@ -379,9 +375,8 @@ def _run_status(arguments: argparse.Namespace) -> int:
 
 
 def _run_export(arguments: argparse.Namespace) -> int:
-    from syntagm.core.io import atomic, csv
-    from syntagm.experiment import answers, texts
-    from syntagm.experiment.store import Study
+    from syntagm.core import atomic, csv
+    from syntagm.experiment import Study, answers, texts
 
     study = Study(arguments.folder)
     if arguments.said:
@@ -402,7 +397,7 @@ def _run_export(arguments: argparse.Namespace) -> int:
 
 
 def _run_forget(arguments: argparse.Namespace) -> int:
-    from syntagm.experiment.store import Study
+    from syntagm.experiment import Study
 
     study = Study(arguments.folder)
     count = study.forget(arguments.person)
@@ -414,7 +409,7 @@ def _run_forget(arguments: argparse.Namespace) -> int:
 
 
 def _run_close(arguments: argparse.Namespace) -> int:
-    from syntagm.experiment.store import State, Study
+    from syntagm.experiment import State, Study
 
     if arguments.pause and arguments.open:
         raise UsageError("--pause", "--open beside it", "one of them")

@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING
 from syntagm.cli import _files
 
 if TYPE_CHECKING:
-    from syntagm.suites.materials.exposure import Wanted
-    from syntagm.suites.materials.suite_files import SuiteFiles
+    from syntagm.suites import SuiteFiles, Wanted
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,11 +52,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Count, and write the counts."""
     from syntagm.cli import DONE
-    from syntagm.core.io import atomic, lines
-    from syntagm.core.io.number import counted
-    from syntagm.suites.materials.exposure import COLUMNS, Wanted, read
-    from syntagm.suites.materials.finding import expand
-    from syntagm.suites.materials.suite_files import SuiteFiles
+    from syntagm.core import atomic, counted, lines
+    from syntagm.suites import COLUMNS, SuiteFiles, Wanted, expand
+    from syntagm.suites.materials.exposure import read
 
     _files.spare_csv(arguments.output, COLUMNS, arguments.force)
     texts = [Path(file) for file in arguments.corpus]
@@ -79,8 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _csv(wanted: "Wanted", suites: "SuiteFiles") -> Iterator[bytes]:
     """Format the rows. Suites are read a second time, so that no more than one is in memory."""
-    from syntagm.core.io import csv
-    from syntagm.suites.materials.exposure import COLUMNS
+    from syntagm.core import csv
+    from syntagm.suites import COLUMNS
 
     yield from (line.encode() for line in csv.lines(COLUMNS, []))
     for suite in suites:

@@ -15,7 +15,7 @@ Exit code 1: a run is not finished.
 import argparse
 
 from syntagm.cli import _files, _views
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,8 +33,8 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if not options.output:
         raise UsageError("-o", "missing", "-o STEM", "Give the path of the files, without extension.")
+    from syntagm.views import endings
     from syntagm.views.drawing.chart import FORMATS
-    from syntagm.views.drawing.save import endings
 
     formats = options.format.split(",") if options.format else []
     endings(FORMATS, formats)  # an unknown format is refused before anything is computed

@@ -31,13 +31,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _config, _evaluation
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from syntagm.evaluation.result import Estimate
-    from syntagm.runs.store import Run
+    from syntagm.evaluation import Estimate
+    from syntagm.runs import Run
 
 CAPTION = (
     "intervals: 95%, of tse for other items, of the weights for other contexts and lemmas; covered: mean probability mass of all "
@@ -86,9 +86,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Score the word list in the gaps, write the report, and print the results."""
-    from syntagm.evaluation.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
-    from syntagm.evaluation.gaps.task import Gaps
-    from syntagm.runs.evaluation import Job
+    from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP, Gaps
+    from syntagm.runs import Job
     from syntagm.suites.word_list import read
 
     top = _limits("--top", options.top, PUBLISHED_TOP)
@@ -100,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     finished = _evaluation.carry_out(asked, _evaluation.given_display(options))
     page = None if options.no_report else options.output / "report.html"
     if page:
-        from syntagm.report.page import report
+        from syntagm.report import report
 
         report([finished], page)
     show(finished, page)
@@ -110,8 +109,8 @@ def run(options: argparse.Namespace) -> int:
 def show(run: "Run", page: Path | None = None) -> None:
     """Print the tables of results, warnings and notes."""
     from syntagm.cli._text import Printer, plain
-    from syntagm.views.gaps import kept
-    from syntagm.views.gaps.estimates import estimates, pooled
+    from syntagm.views import kept, pooled
+    from syntagm.views.gaps.estimates import estimates
 
     console = Printer(width=None if sys.stdout.isatty() else 160)
     uncut = [cut for cut in kept.cuts(run) if cut.whole]
@@ -130,7 +129,7 @@ def show(run: "Run", page: Path | None = None) -> None:
 
 def _remarks(run: "Run") -> "Iterator[str]":
     """Yield a line for each warning or note about the results."""
-    from syntagm.views.gaps import kept
+    from syntagm.views import kept
 
     for reason, count in run.undefined.items():
         yield f"warning: {count:,} undefined: {reason}"
@@ -183,7 +182,7 @@ def _cells(run: "Run", by_measure: "dict[str, Estimate]", suites: list[str]) -> 
 def _rows(run: "Run", suites: list[str]) -> str:
     import polars as pl
 
-    from syntagm.views.gaps import kept
+    from syntagm.views import kept
 
     range_of_rows = pl.concat([kept.contexts(run, name) for name in suites]).select(
         pl.col("eligible").min().alias("low"), pl.col("eligible").max().alias("high")
@@ -193,7 +192,7 @@ def _rows(run: "Run", suites: list[str]) -> str:
 
 
 def _shown(estimate: "Estimate") -> str:
-    from syntagm.evaluation.result import interval
+    from syntagm.evaluation import interval
 
     if math.isnan(estimate.value):
         return "undefined"

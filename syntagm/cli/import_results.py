@@ -35,8 +35,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the run, and print the accuracy by both verdicts."""
-    from syntagm.evaluation.sums import FULL, REPORTED
-    from syntagm.runs.imported.pairs import import_results
+    from syntagm.evaluation import FULL, REPORTED
+    from syntagm.runs import import_results
 
     suites = _files.read_suites(arguments.suite) if arguments.suite else []
     made = import_results(

@@ -23,10 +23,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 if TYPE_CHECKING:
-    from syntagm.core.io.integrity import Inspected
+    from syntagm.core import Inspected
 
 _WANTED = "a run, a model, an experiment or a cache, or a sealed record (FILE.reading.json)"
 
@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the state of each file; return 1 if a file is damaged."""
     from syntagm.cli import DONE, FELL_SHORT
-    from syntagm.core.display import shown_lines
+    from syntagm.core import shown_lines
 
     inspected = [folder for place in options.paths for folder in _inspected(place)]
     counts = Counter[str](finding.state for folder in inspected for finding in folder.findings)
@@ -57,7 +57,7 @@ def _inspected(place: Path) -> "list[Inspected]":
     Raises:
         UsageError: there is no such path, or it contains nothing that Syntagm reads again.
     """
-    from syntagm.core.io import integrity
+    from syntagm.core import integrity
 
     if not place.exists():
         raise UsageError(str(place), "no such file or folder", _WANTED)

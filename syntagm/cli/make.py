@@ -36,11 +36,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io.number import counted
+from syntagm.core import InputError, UsageError, counted
 
 if TYPE_CHECKING:
-    from syntagm.suites.suite import Suite
+    from syntagm.suites import Suite
 
 # SyntaxGym's readers put a space between any two regions.
 _DEFAULT = ("syntaxgym", "spreadsheet")
@@ -78,9 +77,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make the suites one by one; each file is written completely or not at all."""
     from syntagm.cli import DONE, FELL_SHORT
-    from syntagm.core.io import atomic
-    from syntagm.suites.materials.finding import expand
-    from syntagm.suites.materials.reading import with_options
+    from syntagm.core import atomic
+    from syntagm.suites import expand, with_options
 
     options = {
         key: value for key in ("n", "seed", "style", "vocabulary") if (value := getattr(arguments, key)) is not None
@@ -89,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     formats = {name: _format(name) for name in ([arguments.format] if arguments.format else _DEFAULT)}
     _refuse_mixture(arguments)
     if arguments.vocabulary:
-        from syntagm.suites.formats import template
+        from syntagm.suites import template
 
         template.words_of(arguments.vocabulary)
     suites: Iterable[Suite]
@@ -138,8 +136,8 @@ def _refuse_mixture(arguments: argparse.Namespace) -> None:
 
 def _from_treebank(arguments: argparse.Namespace) -> "Iterator[Suite]":
     """Make a suite for each rule, and say how many words were left out and why."""
-    from syntagm.core.io.number import whole
-    from syntagm.suites.materials import treebank
+    from syntagm.core import whole
+    from syntagm.suites import treebank
 
     most = None if arguments.n is None else whole("-n", arguments.n)
     lexicon = Path(arguments.lexicon) if arguments.lexicon else None
@@ -171,7 +169,7 @@ def _suites(files: Sequence[str], unfilled: list[str] | None) -> "Iterator[Suite
 
 def _format(name: str) -> tuple[str, str]:
     """Return the module of the format that --as names, and its file name extension."""
-    from syntagm.suites.materials.writing import whole
+    from syntagm.suites import whole
 
     known = whole()
     if name not in known:
@@ -199,8 +197,7 @@ def _count(items: int, wanted: str | None) -> str:
 
 def _write(suite: "Suite", stem: Path, formats: Mapping[str, tuple[str, str]], force: bool) -> Path | None:
     """Write a suite completely in the first format that can store it; return its path, or None if none can."""
-    from syntagm.core import registry
-    from syntagm.core.io import atomic
+    from syntagm.core import atomic, registry
 
     for place, (name, (module, ending)) in enumerate(formats.items(), 1):
         target = stem.with_name(f"{stem.name}{ending}")

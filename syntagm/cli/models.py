@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from syntagm.core import permissions
 
 if TYPE_CHECKING:
-    from syntagm.models.option import Option
+    from syntagm.models import Option
 
 _CHANGES = {
     "scoring": "It changes numbers, so it is part of the model's name and of signatures.",
@@ -30,8 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the list; return the exit code."""
-    from syntagm.models import families
-    from syntagm.models.contract import QUERIES
+    from syntagm.models import QUERIES, families
 
     if options.family is None:
         print("FAMILY:PATH?OPTION=VALUE&OPTION=VALUE\n")

@@ -25,10 +25,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _model, _streams
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 if TYPE_CHECKING:
-    from syntagm.training.rnng.oracle import Derivation
+    from syntagm.training import Derivation
 
 # Sentences whose trees are in memory together.
 _PORTION = 256
@@ -49,7 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the trees, and compare them with those of the file."""
-    from syntagm.training.corpora import brackets, corpus, trees
+    from syntagm.training import brackets, corpus, trees
 
     if bool(arguments.texts) == bool(arguments.file):
         found = "TEXT and --file" if arguments.texts else "no text"
@@ -78,14 +78,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _gold(file: str) -> "list[Derivation]":
     """Return the trees of a file of trees; none of another file."""
-    from syntagm.training.corpora import trees
-    from syntagm.training.rnng import oracle
+    from syntagm.training import oracle, trees
 
     return [*oracle.derivations([file])] if file.removesuffix(".gz").endswith(trees.SUFFIXES) else []
 
 
 def _texts(texts: Sequence[str], file: str | None) -> Iterator[str]:
-    from syntagm.training.corpora import corpus
+    from syntagm.training import corpus
 
     if file:
         yield from corpus.texts([file])

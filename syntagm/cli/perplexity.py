@@ -24,14 +24,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _model
-from syntagm.core.display import shown_lines
-from syntagm.core.errors import UsageError
-from syntagm.core.io.json import finite
+from syntagm.core import UsageError, finite, shown_lines
 
 if TYPE_CHECKING:
-    from syntagm.core.permissions import Permissions
-    from syntagm.evaluation.perplexity import Perplexity
-    from syntagm.models.contract import LanguageModel
+    from syntagm.core import Permissions
+    from syntagm.evaluation import Perplexity
+    from syntagm.models import LanguageModel
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,8 +51,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Count the sentences, load the models, score them, and print the perplexities."""
     from syntagm.cli._screen import Screen
-    from syntagm.evaluation.perplexity import division, perplexities
-    from syntagm.training.corpora import corpus
+    from syntagm.evaluation import division, perplexities
+    from syntagm.training import corpus
 
     # Errors in the text are reported before a model is loaded.
     sentences = sum(1 for _ in corpus.texts(arguments.files))

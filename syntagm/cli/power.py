@@ -34,13 +34,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _resampling, _saving, _views
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 if TYPE_CHECKING:
-    from syntagm.runs.store import Run
-    from syntagm.stats.judgements import Judgements
-    from syntagm.views.drawing.chart import Figure
-    from syntagm.views.drawing.table import Table
+    from syntagm.runs import Run
+    from syntagm.stats import Judgements
+    from syntagm.views import Figure, Table
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _of_runs(runs: "list[Run]", chosen: Mapping[str, str]) -> "tuple[Table, Figure, int]":
     """Plan from pilot runs; the options are those of the view."""
-    from syntagm.views.options import call, described
+    from syntagm.views import call, described
     from syntagm.views.power import chart, numbers, table
 
     plan = call(numbers.of_runs, runs, chosen, "power")
@@ -100,7 +99,8 @@ def _of_people(
 ) -> "tuple[Table, Figure, int]":
     """Plan from judgements."""
     from syntagm.stats import planning
-    from syntagm.views.power import chart, judged, numbers, table
+    from syntagm.views import judged
+    from syntagm.views.power import chart, numbers, table
 
     if folders:
         raise UsageError("power", f"{folders[0]} and --people", "runs of models or judgements of people")
@@ -117,7 +117,7 @@ def _of_people(
 
 def _against(text: str | None, judged: "Judgements") -> float:
     """Return the number that the mean of the judgements is compared with."""
-    from syntagm.evaluation.result import Kind
+    from syntagm.evaluation import Kind
 
     if judged.second is not None:
         if text is not None:

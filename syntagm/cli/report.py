@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.cli import _files, _resampling, _views
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report</p>')
 
@@ -85,11 +85,10 @@ def run(options: argparse.Namespace) -> int:
     if output.parent.is_dir():  # without the folder there is no run in it, which is said below
         _files.file(str(output))
     _files.spare(output, MARKS, options.force)
-    from syntagm.report.drawings import save
-    from syntagm.report.page import report
+    from syntagm.report import report, save
     from syntagm.stats import bootstrap
+    from syntagm.views import endings
     from syntagm.views.drawing.chart import FORMATS
-    from syntagm.views.drawing.save import endings
 
     formats = (options.format or "png,svg,pdf").split(",")
     if options.figures:
@@ -105,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write_pages(options: argparse.Namespace, folders: Sequence[str], reading: Sequence[str]) -> int:
-    from syntagm.report.site.folder import write_pages
+    from syntagm.report import write_pages
     from syntagm.stats import bootstrap
 
     if options.figures:

@@ -42,19 +42,16 @@ from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _evaluation, _experiment, _files, _model
 from syntagm.cli._saving import write
-from syntagm.core import registry
-from syntagm.core.errors import UsageError
-from syntagm.papers import paper as papers
-from syntagm.papers.paper import Paper
+from syntagm.core import UsageError, registry
+from syntagm.papers import Paper, paper as papers
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from syntagm.evaluation.task import Task
-    from syntagm.papers.paper import Outputs
-    from syntagm.runs.store import Run
-    from syntagm.views.drawing.chart import Figure
-    from syntagm.views.drawing.table import Table
+    from syntagm.evaluation import Task
+    from syntagm.papers import Outputs
+    from syntagm.runs import Run
+    from syntagm.views import Figure, Table
 
 # Option -> a function that returns what a paper offers for it, and the message if it offers nothing.
 WAYS: dict[str, tuple[Callable[[Paper], object], str]] = {
@@ -122,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
 
 def with_conventions(outputs: "Outputs", runs: "Sequence[Run]") -> "Iterator[tuple[str, Table | Figure]]":
     """Yield tables and figures, each with its name, that say how runs are judged, if not by bits, and what models don't know."""
-    from syntagm.views.options import described
+    from syntagm.views import described
 
     for name, made in outputs.items() if isinstance(outputs, Mapping) else outputs:
         yield name, described(made, runs)
@@ -154,7 +151,7 @@ def _bootstrap(options: argparse.Namespace, paper: Paper, way: str) -> "Abstract
         UsageError: there are no such tests, or the number is not allowed.
     """
     from syntagm.cli._lines import Lines
-    from syntagm.core.io.number import whole
+    from syntagm.core import whole
     from syntagm.stats import bootstrap
 
     if options.bootstrap is None:
@@ -188,13 +185,12 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], way: str) -> None
 
 
 def _runs(options: argparse.Namespace, paper: Paper) -> "list[Run]":
-    from syntagm.runs.store import open_run
+    from syntagm.runs import open_run
 
     if options.from_run:
         return [open_run(folder) for folder in options.from_run]
-    from syntagm.evaluation.gaps.task import Gaps
-    from syntagm.evaluation.predictions.task import Predictions
-    from syntagm.runs.evaluation import Job
+    from syntagm.evaluation import Gaps, Predictions
+    from syntagm.runs import Job
     from syntagm.suites.word_list import read
 
     folder = options.output / "run"

@@ -57,15 +57,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _config, _evaluation
-from syntagm.core.display import shown_lines
-from syntagm.core.errors import SyntagmError, UsageError
-from syntagm.core.io.number import counted
+from syntagm.core import SyntagmError, UsageError, counted, shown_lines
 
 if TYPE_CHECKING:
     from syntagm.cli._config_file import Source
-    from syntagm.runs.evaluation import Evaluation, Job
-    from syntagm.runs.store import Run
-    from syntagm.suites.suite import Suite
+    from syntagm.runs import Evaluation, Job, Run
+    from syntagm.suites import Suite
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -146,7 +143,7 @@ class _Sweep:
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate the models, write the report, and print the results."""
     from syntagm.models import sweeps
-    from syntagm.runs.evaluate import task_of
+    from syntagm.runs import task_of
 
     found = [(text, model) for text in arguments.models for model in sweeps.several(text)]
     # A pattern may match one folder today and two tomorrow: its runs always have folders of their own.
@@ -172,7 +169,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _planned(asked: "Evaluation") -> "Iterator[Suite]":
     """Yield the suites that will be evaluated, and refuse those that planning a run would refuse whatever the model."""
-    from syntagm.runs.engine import well_formed
+    from syntagm.runs import well_formed
 
     for suite in well_formed(asked.draw.of(asked.suites)):
         asked.task.check(suite)
@@ -182,7 +179,7 @@ def _planned(asked: "Evaluation") -> "Iterator[Suite]":
 def _show_plan(sweep: _Sweep, display: "_evaluation.Display") -> int:
     """Print the models in the order of their evaluation, and what is scored; report models that would be refused."""
     from syntagm.cli._screen import size_of
-    from syntagm.runs.carrying_out import check
+    from syntagm.runs import check
 
     asked = sweep.asked
     size, sentences = size_of(_planned(asked))
@@ -217,10 +214,9 @@ def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, 
         UsageError: the number of --name options differs from the number of models, two models have the same label, or
             several models are given and DIR is itself a run directory, or one is given and DIR has run directories in it.
     """
-    from syntagm.core.io import atomic
+    from syntagm.core import atomic
     from syntagm.models import sweeps
-    from syntagm.runs.evaluation import Job
-    from syntagm.runs.files import has_run
+    from syntagm.runs import Job, has_run
 
     models = [model for _, model in found]
     if names and len(names) != len(models):
@@ -279,7 +275,7 @@ def _run_several(sweep: _Sweep, display: "_evaluation.Display", page: Path | Non
 def _in_order(jobs: "Sequence[Job]", order: str, quiet: bool) -> "tuple[list[Job], set[str]]":
     """Return the models in the order of their evaluation, and the labels of finished ones."""
     from syntagm.models import sweeps
-    from syntagm.runs.files import is_done
+    from syntagm.runs import is_done
 
     if order == "given":
         ordered = list(jobs)
@@ -313,7 +309,7 @@ def _here(
     Arguments:
         finished: the labels of the models that are finished already; they come last.
     """
-    from syntagm.suites.materials.suite_files import SuiteFiles
+    from syntagm.suites import SuiteFiles
 
     if isinstance(asked.suites, SuiteFiles):
         asked.suites.hold()
@@ -356,7 +352,7 @@ def _show(runs: "Sequence[Run]", page: Path | None, models: int, quiet: bool) ->
     from syntagm.views import coverage
 
     if page:
-        from syntagm.report.page import report
+        from syntagm.report import report
 
         try:
             report(runs, page)

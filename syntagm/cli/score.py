@@ -33,15 +33,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _model, _streams
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from syntagm.evaluation.spans import Spans
-    from syntagm.evaluation.texts import Count, Text
-    from syntagm.models.answers import InContext, Surprisals
-    from syntagm.models.contract import LanguageModel
+    from syntagm.evaluation import Count, Spans, Text
+    from syntagm.models import InContext, LanguageModel, Surprisals
 
 # A mark in Parquet files, so that only our own are replaced.
 _MARK, _UNKNOWN = "syntagm score", "out of vocabulary"
@@ -95,7 +93,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Score the texts, and print them or write a table; return 1 if bits are missing that should not be."""
-    from syntagm.evaluation.texts import refuse_options
+    from syntagm.evaluation import refuse_options
 
     _refuse(arguments)
     output = None if arguments.output in (None, Path("-")) else arguments.output
@@ -171,7 +169,7 @@ def _need_table(arguments: argparse.Namespace, option: str) -> None:
 
 def _spare(output: Path, arguments: argparse.Namespace) -> None:
     """Refuse an output file of another kind, or one that this command did not write."""
-    from syntagm.evaluation.texts import columns
+    from syntagm.evaluation import columns
 
     if output.suffix not in _ENDINGS:
         raise UsageError(f"-o {output}", f"the ending {output.suffix!r}", "one of " + ", ".join(_ENDINGS))
@@ -191,8 +189,8 @@ def _spare(output: Path, arguments: argparse.Namespace) -> None:
 
 def _texts(arguments: argparse.Namespace) -> "Iterator[Text]":
     """Yield the texts; a file is read as a stream."""
-    from syntagm.core.io import lines
-    from syntagm.evaluation.texts import Text, divide, refuse_file_name
+    from syntagm.core import lines
+    from syntagm.evaluation import Text, divide, refuse_file_name
 
     if arguments.file:
         yield from divide(lines.prose(arguments.file), arguments.context, arguments.line_ends, str(arguments.file))
@@ -236,8 +234,8 @@ def _write(
     import polars as pl
 
     from syntagm.cli._screen import Screen
-    from syntagm.core.io import atomic
-    from syntagm.evaluation.texts import Count, empty
+    from syntagm.core import atomic
+    from syntagm.evaluation import Count, empty
 
     counts = [Count() for _ in models]
     first_columns: dict[str, pl.DataType] = {"model": pl.String()} if arguments.others else {}
@@ -266,7 +264,7 @@ def _tables(
     arguments: argparse.Namespace, model: "LanguageModel", texts: "Iterator[Text]", done: "Callable[[int], None]"
 ) -> "Iterator[tuple[pl.DataFrame, Count]]":
     """Yield the tables of a model, under a maximum of context if there is one."""
-    from syntagm.evaluation.context import Limit
+    from syntagm.evaluation import Limit
     from syntagm.evaluation.context import tables as limited
     from syntagm.evaluation.texts import tables
 
@@ -286,7 +284,7 @@ def _encoded(frames: "Iterable[pl.DataFrame]", without_rows: "pl.DataFrame", end
 
     import polars as pl
 
-    from syntagm.core.io import csv
+    from syntagm.core import csv
 
     if ending == ".parquet":
         buffer = io.BytesIO()
@@ -314,9 +312,9 @@ def _report(count: "Count", model: "LanguageModel", by: Any) -> int:
 
 def _show(arguments: argparse.Namespace, model: "LanguageModel", texts: "Iterator[Text]") -> int:
     """Print the texts with the bits of their tokens and words."""
+    from syntagm.evaluation import Count, counted, portions
     from syntagm.evaluation.spans import words
-    from syntagm.evaluation.texts import Count, counted, portions
-    from syntagm.models.asking import Asking
+    from syntagm.models import Asking
 
     total, asking = Count(), Asking(model)
     for portion in portions(texts):
@@ -336,7 +334,7 @@ def _tokens(answer: "Surprisals") -> list[tuple[str, float, bool]]:
 
 def _total(answer: "Surprisals", first_scored: bool) -> float:
     """Return the bits of a whole text; its first token counts only if the model scores it."""
-    from syntagm.evaluation.reading import Reading
+    from syntagm.evaluation import Reading
 
     return float(Reading(first_scored=first_scored).bits(answer).sum())
 

@@ -16,7 +16,7 @@ import argparse
 from pathlib import Path
 from pkgutil import resolve_name
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,8 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Renew the seals of a folder, and print the files that had changed."""
-    from syntagm.core.io import seal
-    from syntagm.core.io.written import FOLDERS
+    from syntagm.core import FOLDERS, seal
 
     folder: Path = options.folder
     renew = [resolve_name(kind.renew) for kind in FOLDERS if kind.renew and kind.fits(folder)]

@@ -30,8 +30,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from syntagm.cli import _surroundings as surroundings
-from syntagm.core import extras
-from syntagm.core.errors import RunError, SyntagmError, UsageError
+from syntagm.core import RunError, SyntagmError, UsageError, extras
 
 # Checks that are left out without these packages.
 NEEDS_MODELS, MODELS = frozenset({"numbers", "batches", "weights"}), ("torch", "transformers")
@@ -104,7 +103,7 @@ def _outcome(name: str, check: Callable[[Path], str], folder: Path) -> tuple[str
 
 def _signature_of(folder: Path) -> str:
     """Return the signature of a number of a run, with MODEL, SUITE and MEASURE in place of names."""
-    from syntagm.runs.store import open_run
+    from syntagm.runs import open_run
 
     run = open_run(folder)
     signature = run.signature(run.suites[0].name, "MEASURE")
@@ -144,7 +143,7 @@ def _numbers(_: Path) -> str:
 
 def _batches(_: Path) -> str:
     from syntagm.models.names import load
-    from syntagm.suites.materials.suite_files import read_suites
+    from syntagm.suites import read_suites
 
     [suite] = read_suites(SUITE)
     texts = [sentence.text for item in suite.items for sentence in item.sentences.values()]
@@ -162,7 +161,7 @@ def _weights(folder: Path) -> str:
     import torch
     from safetensors.torch import load_file, save_file
 
-    from syntagm.core.io import regular
+    from syntagm.core import regular
 
     generator = torch.Generator().manual_seed(1)
     types = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -176,10 +175,10 @@ def _weights(folder: Path) -> str:
 
 
 def _run(folder: Path) -> str:
-    from syntagm.core.io import regular
+    from syntagm.core import regular
     from syntagm.models.names import load
-    from syntagm.runs.evaluate import run_suites
-    from syntagm.suites.materials.suite_files import read_suites
+    from syntagm.runs import run_suites
+    from syntagm.suites import read_suites
 
     name = _model()
 
@@ -197,9 +196,9 @@ def _run(folder: Path) -> str:
 
 
 def _report(folder: Path) -> str:
-    from syntagm.core.io import utf8
-    from syntagm.report.page import report
-    from syntagm.runs.store import open_run
+    from syntagm.core import utf8
+    from syntagm.report import report
+    from syntagm.runs import open_run
 
     page = utf8.read(report([open_run(folder / "run")], folder / "report.html"))
     share = f"{HOLDS[_model()] / ITEMS:.3f}"
@@ -209,8 +208,8 @@ def _report(folder: Path) -> str:
 
 
 def _figures(folder: Path) -> str:
-    from syntagm.runs.store import open_run
-    from syntagm.views.by_name import figure
+    from syntagm.runs import open_run
+    from syntagm.views import figure
 
     drawing = figure("scores", open_run(folder / "run"))
     for form, head in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
@@ -225,7 +224,7 @@ def _figures(folder: Path) -> str:
 
 def _writing(_: Path) -> str:
     from syntagm.cli._files import folder
-    from syntagm.runs.cache import default_path
+    from syntagm.runs import default_path
 
     cache = default_path()
     folder(str(cache.parent))
@@ -234,7 +233,7 @@ def _writing(_: Path) -> str:
 
 
 def _locks(folder: Path) -> str:
-    from syntagm.core.io import lock
+    from syntagm.core import lock
 
     program = "import sys, pathlib; from syntagm.core.io import lock; lock.held(pathlib.Path(sys.argv[1])).__enter__()"
     command = [sys.executable, "-c", program, str(folder / "locked")]

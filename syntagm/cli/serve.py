@@ -37,7 +37,7 @@ import contextlib
 from pathlib import Path
 
 from syntagm.cli import _model, _views
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,13 +88,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Answer requests until Ctrl-C; print the address first."""
     from syntagm.cli import DONE
-    from syntagm.report.serve import limits
-    from syntagm.report.serve.browse import routes
-    from syntagm.report.serve.gate import read_password
-    from syntagm.report.serve.page_cache import PageCache
-    from syntagm.report.serve.routes import Route, moved
+    from syntagm.report import PageCache, Route, limits, moved, read_password, routes
     from syntagm.report.serve.server import serve
-    from syntagm.suites.materials.suite_files import read_suites
+    from syntagm.suites import read_suites
 
     password = read_password(options.password_file) if options.password_file else None
     if not (options.folders or options.suites or options.experiment or options.model or options.write):
@@ -108,8 +104,7 @@ def run(options: argparse.Namespace) -> int:
         folders, reading = _views.divide(options.folders)
         runs = _views.open_runs(folders, options.labels)
         if options.model or options.write:
-            from syntagm.studio.jobs import Limits
-            from syntagm.studio.studio import Studio
+            from syntagm.studio import Limits, Studio
 
             given = {name: getattr(options, f"job_{name}") for name in ("hours", "gigabytes", "waiting")}
             jobs = Limits(**{name: value for name, value in given.items() if value is not None})

@@ -27,15 +27,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _model
-from syntagm.core.errors import UsageError
-from syntagm.core.settings import Several, Truth
-from syntagm.training import families
-from syntagm.training.options import MODEL, Flag, changed
-from syntagm.training.trainable import Trainable
+from syntagm.core import Several, Truth, UsageError
+from syntagm.training import MODEL, Flag, Trainable, changed, families
 
 if TYPE_CHECKING:
-    from syntagm.core.permissions import Permissions
-    from syntagm.core.progress import Progress
+    from syntagm.core import Permissions, Progress
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -112,8 +108,7 @@ def _parsed(
     progress: "Progress",
 ) -> list[list[str]]:
     """Return the paths of the training and the held-out trees; texts are parsed into the folder of the model."""
-    from syntagm.training import parsing
-    from syntagm.training.corpora import corpus
+    from syntagm.training import corpus, parsing
 
     texts = {"corpus": train, "valid": valid}
     if all(map(corpus.are_trees, texts.values())):

@@ -32,6 +32,6 @@ def front(room: str, file: str) -> Callable[[str], Any]:
         module, own = homes()[name]
         found = import_module(module)
         # A name that the module hasn't is that of a module in it.
-        return getattr(found, own) if hasattr(found, own) else import_module(f"{module}.{own}")
+        return getattr(found, own) if module != room and hasattr(found, own) else import_module(f"{module}.{own}")
 
     return attribute

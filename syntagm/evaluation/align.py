@@ -19,9 +19,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import AlignmentError
-from syntagm.models.answers import Surprisals
-from syntagm.suites.suite import Sentence
+from syntagm.core import AlignmentError
+from syntagm.models import Surprisals
+from syntagm.suites import Sentence
 
 Rule = Literal["strict", "start"]
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -68,7 +68,7 @@ def align(sentence: Sentence, answer: Surprisals, rule: Rule = "strict") -> NDAr
     Raises:
         AlignmentError: under `strict`, a token crosses a region border.
 
-    >>> from syntagm.suites.suite import Region
+    >>> from syntagm.suites import Region
     >>> sentence = Sentence("the dogs bark", (Region("subject", 0, 8), Region("verb", 9, 13)))
     >>> answer = Surprisals(sentence.text, np.array([0, 3, 8]), np.ones(3), np.ones(3, bool))
     >>> align(sentence, answer).tolist()

@@ -21,15 +21,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from syntagm.core.errors import UsageError
-from syntagm.core.io import csv, lines, utf8
+from syntagm.core import UsageError, csv, lines, utf8
 from syntagm.evaluation.chance import chance
-from syntagm.suites.check import Finding
-from syntagm.suites.formula import Formula
-from syntagm.suites.languages import casing, frequency, tags
-from syntagm.suites.languages import words as words_of
-from syntagm.suites.languages.tags import Language
-from syntagm.suites.suite import Item, Suite
+from syntagm.suites import Finding, Formula, Item, Language, Suite, casing, frequency, tags, words as words_of
 
 KINDS = ("frequency", "words", "characters")
 # The tag in which an author says why a contrast can't be matched: kind -> tag.

@@ -13,11 +13,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.evaluation.spans import Spans, tokens, words
 from syntagm.evaluation.texts import By, Count, Text, columns, counted, portions, rows
-from syntagm.models.asking import Asking
-from syntagm.models.contract import LanguageModel
+from syntagm.models import Asking, LanguageModel
 
 
 @dataclass(frozen=True, slots=True)

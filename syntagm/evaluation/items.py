@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import AlignmentError, InputError
+from syntagm.core import AlignmentError, InputError
 from syntagm.evaluation.measure import Judgement, Measure
 from syntagm.evaluation.reading import Reading
 from syntagm.evaluation.result import Result
 from syntagm.evaluation.task import RESULTS, Judged, Schema, Unit
-from syntagm.models.answers import Answers, Surprisals
-from syntagm.suites.suite import Item, Suite, public_tags
+from syntagm.models import Answers, Surprisals
+from syntagm.suites import Item, Suite, public_tags
 
 PORTION = 2048
 SENTENCES: Schema = {

@@ -7,8 +7,8 @@ from typing import ClassVar, Literal, TypeAlias
 
 from syntagm.evaluation.reading import Reading
 from syntagm.evaluation.result import Kind
-from syntagm.models.answers import Answers
-from syntagm.suites.suite import Item
+from syntagm.models import Answers
+from syntagm.suites import Item
 
 # What a model can tell of the distribution from which a token is taken; the probability is that of the token.
 Reduction: TypeAlias = Literal["entropy", "rank", "probability"]

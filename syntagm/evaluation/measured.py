@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io.shape import Shape
+from syntagm.core import InputError, Shape, UsageError
 from syntagm.evaluation import items
 from syntagm.evaluation.align import RULES, Rule
 from syntagm.evaluation.items import Slice
@@ -15,9 +14,8 @@ from syntagm.evaluation.reading import Reading
 from syntagm.evaluation.result import Kind
 from syntagm.evaluation.slices import slices
 from syntagm.evaluation.task import Judged, Options, Plan, Schema, SuiteRecord, Task, Unit, suite_record
-from syntagm.models.answers import Fill, Surprisals
-from syntagm.models.contract import Described, LanguageModel
-from syntagm.suites.suite import Item, Suite
+from syntagm.models import Described, Fill, LanguageModel, Surprisals
+from syntagm.suites import Item, Suite
 
 
 @dataclass(frozen=True, slots=True)

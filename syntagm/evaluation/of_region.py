@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from syntagm.evaluation.measure import Judgement, Measure
 from syntagm.evaluation.reading import Of, Reading, Reduced
-from syntagm.models.answers import Answers, Surprisals
-from syntagm.suites.suite import Item, Sentence
+from syntagm.models import Answers, Surprisals
+from syntagm.suites import Item, Sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,16 +23,13 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from syntagm.core.errors import InputError
-from syntagm.core.io.shape import Shape
+from syntagm.core import InputError, Shape
 from syntagm.evaluation import items
 from syntagm.evaluation.result import Kind, Result
 from syntagm.evaluation.slices import slices
 from syntagm.evaluation.task import RESULTS, Judged, Options, Plan, Schema, Task, Unit, suite_record
-from syntagm.models.answers import Fill, Surprisals
-from syntagm.models.contract import LanguageModel, Query
-from syntagm.suites.formula import Binary, Formula, Node
-from syntagm.suites.suite import Item, Sentence, Suite, public_tags
+from syntagm.models import Fill, LanguageModel, Query, Surprisals
+from syntagm.suites import Binary, Formula, Item, Node, Sentence, Suite, public_tags
 
 ANSWERS: Schema = {
     "person": pl.String(),
@@ -366,7 +363,7 @@ def words(sentence: Sentence) -> tuple[tuple[str, str], ...]:
 
     A word is what stands between spaces, with its punctuation.
 
-    >>> from syntagm.suites.suite import Region
+    >>> from syntagm.suites import Region
     >>> words(Sentence("The keys are here.", (Region("subject", 0, 8), Region("verb", 9, 12), Region("rest", 13, 18))))
     (('The', 'subject'), ('keys', 'subject'), ('are', 'verb'), ('here.', 'rest'))
     >>> words(Sentence("It rains."))

@@ -26,15 +26,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.arguments import public
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError, public
 from syntagm.evaluation.texts import refuse_file_name
-from syntagm.models import names
-from syntagm.models.answers import Surprisals
-from syntagm.models.asking import Asking
-from syntagm.models.contract import LanguageModel
+from syntagm.models import Asking, LanguageModel, Surprisals, names
 from syntagm.models.words import words as _words
-from syntagm.training.corpora.corpus import kind, portions
+from syntagm.training import kind, portions
 
 # Number of texts scored at a time, which bounds the memory.
 PORTION = 2048

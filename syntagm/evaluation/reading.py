@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.evaluation.align import Batch, Rule, align, align_all
-from syntagm.models.answers import Surprisals
-from syntagm.suites import suite
-from syntagm.suites.suite import Sentence
+from syntagm.models import Surprisals
+from syntagm.suites import Sentence, suite
 
 _REDUCE: dict[str, Callable[[NDArray[np.float64]], float]] = {
     "sum": lambda bits: float(bits.sum()),

@@ -8,7 +8,7 @@ from enum import Enum
 from html import escape
 from typing import Self
 
-from syntagm.core.arguments import public
+from syntagm.core import public
 from syntagm.core.display import shown
 
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 
 from syntagm.evaluation.task import Unit
-from syntagm.suites.suite import Item, Suite, public_tags
+from syntagm.suites import Item, Suite, public_tags
 
 MAX_SENTENCES = 8192
 VERSION = 1

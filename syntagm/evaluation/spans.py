@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.evaluation.align import Alignment, Batch, align_all
-from syntagm.models.answers import InContext
-from syntagm.models.contract import LanguageModel
+from syntagm.models import InContext, LanguageModel
 
 Punctuation = Literal["attached", "apart"]
 Ints = NDArray[np.int64]

@@ -16,15 +16,13 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from syntagm.core.errors import InputError
-from syntagm.core.io.shape import Shape
+from syntagm.core import InputError, Shape
 from syntagm.evaluation import items
 from syntagm.evaluation.result import Kind, Result
 from syntagm.evaluation.slices import slices
 from syntagm.evaluation.task import RESULTS, Judged, Options, Plan, Schema, Task, Unit, suite_record
-from syntagm.models.answers import Fill, Surprisals
-from syntagm.models.contract import LanguageModel, Query
-from syntagm.suites.suite import Item, Suite, public_tags
+from syntagm.models import Fill, LanguageModel, Query, Surprisals
+from syntagm.suites import Item, Suite, public_tags
 
 SUMS: Schema = {"item": pl.String(), "good": pl.Float64(), "bad": pl.Float64(), "reported": pl.Float64()}
 TABLE = "sums.parquet"

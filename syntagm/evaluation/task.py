@@ -12,11 +12,10 @@ from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
-from syntagm.core.io.shape import Shape
+from syntagm.core import Shape
 from syntagm.evaluation.result import Kind
-from syntagm.models.answers import Fill, Gap, Surprisals
-from syntagm.models.contract import Described, LanguageModel, Query
-from syntagm.suites.suite import AGGREGATES, Aggregate, Suite, public_tags
+from syntagm.models import Described, Fill, Gap, LanguageModel, Query, Surprisals
+from syntagm.suites import AGGREGATES, Aggregate, Suite, public_tags
 
 Schema: TypeAlias = dict[str, pl.DataType]
 Options: TypeAlias = Mapping[str, Any]

@@ -31,15 +31,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.arguments import public
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import lines, utf8
-from syntagm.core.progress import Progress
+from syntagm.core import InputError, Progress, UsageError, lines, public, utf8
 from syntagm.evaluation.spans import Ints, Punctuation, Spans, tokens, words
-from syntagm.models.answers import InContext
-from syntagm.models.asking import Asking
-from syntagm.models.contract import LanguageModel
-from syntagm.models.in_memory import OwnModel, as_language_model
+from syntagm.models import Asking, InContext, LanguageModel, OwnModel, as_language_model
 
 # `syntagm score` prints texts without a table.
 if TYPE_CHECKING:

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntagm.core.errors import RunError
+from syntagm.core import RunError
 from syntagm.experiment.answers import Answer
 from syntagm.experiment.plan import Plan
 from syntagm.experiment.store import Study
-from syntagm.runs.several import having, items_by_sentences
-from syntagm.runs.store import Run
+from syntagm.runs import Run, having, items_by_sentences
 
 # With fewer times, or fewer choices, there is no alarm.
 LEAST_TIMES, LEAST_CHOICES = 20, 20

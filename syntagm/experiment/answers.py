@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from syntagm.core.errors import InputError
-from syntagm.core.io.number import counted
+from syntagm.core import InputError, counted
 from syntagm.experiment.designs import HIGHEST, LOWEST, MOST
 from syntagm.experiment.plan import Plan, Trial
 

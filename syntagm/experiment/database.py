@@ -14,13 +14,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from syntagm.core.display import shown_lines
-from syntagm.core.errors import RunError
-from syntagm.core.io import atomic
-from syntagm.core.io.number import counted
+from syntagm.core import RunError, atomic, counted, shown_lines
 from syntagm.experiment import receipts
 from syntagm.experiment.receipts import Receipts, Rows
-from syntagm.runs.cache import is_of_surroundings
+from syntagm.runs import is_of_surroundings
 
 NAME, KEY = "answers.sqlite", "key"
 # A damaged file whose place a new one has taken.

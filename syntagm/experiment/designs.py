@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from syntagm.core.errors import UsageError, did_you_mean
+from syntagm.core import UsageError, did_you_mean
 
 Answer = Literal["choice", "rating", "times"]
 

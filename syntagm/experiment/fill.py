@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from syntagm.core.errors import RunError
-from syntagm.core.io import atomic, regular
+from syntagm.core import RunError, atomic, regular
 from syntagm.experiment import database, plan, texts
 from syntagm.experiment.simulate import Simulated
 from syntagm.experiment.store import Study

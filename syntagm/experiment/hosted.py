@@ -14,17 +14,16 @@ from typing import Any
 from markupsafe import Markup
 from starlette.responses import JSONResponse, Response
 
+from syntagm.core import InputError, RunError, UsageError, csv, utf8
 from syntagm.core.display import shown
-from syntagm.core.errors import InputError, RunError, UsageError
-from syntagm.core.io import csv, utf8
 from syntagm.experiment import alarms, answers, order, plan, texts
 from syntagm.experiment.deployed import KINDS
 from syntagm.experiment.designs import HIGHEST, LOWEST
 from syntagm.experiment.markup import html
 from syntagm.experiment.plan import Trial
 from syntagm.experiment.store import Person, Study
-from syntagm.report import shell
-from syntagm.report.serve.routes import Asked, Missing, Route, content, download, moved, page
+from syntagm.report import Asked, Missing, Route, content, download, moved, shell
+from syntagm.report.serve.routes import page
 
 _PAGES = Path(__file__).resolve().parent / "pages"
 STYLE, SCRIPT = (utf8.read(_PAGES / name) for name in ("study.css", "study.js"))

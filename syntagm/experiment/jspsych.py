@@ -12,8 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from syntagm.core.errors import RunError, UsageError
-from syntagm.core.io import atomic, regular, utf8
+from syntagm.core import RunError, UsageError, atomic, regular, utf8
 from syntagm.experiment import deployed, texts
 from syntagm.report import shell
 

@@ -7,18 +7,16 @@ from math import ceil, inf
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import InputError, RunError, UsageError
-from syntagm.core.io import atomic, lock, record
-from syntagm.core.io.number import counted
-from syntagm.evaluation.result import Kind
+from syntagm.core import InputError, RunError, UsageError, atomic, counted, lock
+from syntagm.core.io import record
+from syntagm.evaluation import Kind
 from syntagm.experiment import lists, materials, maze, plan, presets, texts
 from syntagm.experiment.designs import Design
 from syntagm.experiment.plan import Exclusions, Plan, Role, Trial
-from syntagm.models.contract import LanguageModel
-from syntagm.runs.engine import well_formed
-from syntagm.stats.judgements import Judgements
-from syntagm.stats.planning import People, people_for
-from syntagm.suites.suite import Suite, sampled
+from syntagm.models import LanguageModel
+from syntagm.runs import well_formed
+from syntagm.stats import Judgements, People, people_for
+from syntagm.suites import Suite, sampled
 
 # A plan with more would not fit into a browser, nor into an hour.
 MAX_TRIALS = 200_000
@@ -303,7 +301,7 @@ def write(made: Plan, folder: Path) -> None:
 
 
 def _as_read(made: Plan) -> dict[str, object]:
-    from syntagm.core.io import json as strict_json
+    from syntagm.core import json as strict_json
 
     content: dict[str, object] = strict_json.own(record.encoded(made.content()), plan.NAME)
     return content

@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.evaluation.people import words
 from syntagm.experiment.designs import Design
 from syntagm.experiment.plan import Role, Trial
-from syntagm.suites.formula import Formula
-from syntagm.suites.suite import Item, Sentence, Suite
+from syntagm.suites import Formula, Item, Sentence, Suite
 
 # Practice and attention checks for English, written for Syntagm: a sentence, and one that nobody should prefer.
 PRACTICE = (
@@ -71,7 +70,7 @@ def pairs(suite: Suite) -> list[tuple[str, str]]:
 def pair_of(comparison: Formula) -> tuple[str, str] | None:
     """Return the favoured and the other condition of a comparison; None if it isn't one of two conditions.
 
-    >>> from syntagm.suites.formula import parse
+    >>> from syntagm.suites import parse
     >>> pair_of(parse("(verb;%good%) < (verb;%bad%)")), pair_of(parse("(1;%a%) - (1;%b%) < (1;%c%) - (1;%d%)"))
     (('good', 'bad'), None)
     """

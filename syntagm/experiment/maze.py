@@ -14,11 +14,9 @@ from random import Random
 
 import numpy as np
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import csv, utf8
+from syntagm.core import InputError, UsageError, csv, utf8
 from syntagm.experiment.plan import Trial
-from syntagm.models.asking import Asking
-from syntagm.models.contract import LanguageModel
+from syntagm.models import Asking, LanguageModel
 
 FIRST = "x-x-x"
 # A distractor should have at least so many bits more than the word beside it.

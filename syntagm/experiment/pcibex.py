@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.io import atomic, csv
+from syntagm.core import atomic, csv
 from syntagm.experiment import deployed, plan, texts
 from syntagm.experiment.plan import Plan
 

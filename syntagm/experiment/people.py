@@ -9,15 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.core.errors import UsageError
-from syntagm.core.progress import Progress
+from syntagm.core import Progress, UsageError
 from syntagm.evaluation import people
 from syntagm.experiment import answers
 from syntagm.experiment.answers import COLUMNS, Answer, Applied, Audit
 from syntagm.experiment.plan import Plan
-from syntagm.models.contract import LanguageModel
-from syntagm.runs import engine
-from syntagm.runs.store import Run
+from syntagm.models import LanguageModel
+from syntagm.runs import Run, engine
 
 _ASKS: Mapping[str, people.Asks] = {
     "forced-choice": "pairs", "yes-no": "verdicts", "acceptability": "ratings", "magnitude": "magnitudes",

@@ -10,14 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from syntagm.core.errors import InputError, RunError
+from syntagm.core import InputError, RunError, Shape
 from syntagm.core.io import record
-from syntagm.core.io.shape import Shape
 from syntagm.experiment import designs
 from syntagm.experiment.designs import Design
-from syntagm.suites import suite as suites
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import AGGREGATES, Item, Prediction, Region, Sentence, Suite
+from syntagm.suites import AGGREGATES, Item, Prediction, Region, Sentence, Suite, parse, suite as suites
 
 NAME = "plan.json"
 Role = Literal["critical", "filler", "catch", "practice"]
@@ -219,7 +216,7 @@ def write(plan: Plan, folder: Path) -> None:
 
 def digest(folder: Path) -> str:
     """Return a short hash of a plan, as the records of runs have it."""
-    from syntagm.core.io import hashing
+    from syntagm.core import hashing
 
     return hashing.of_file(folder / NAME)[:16]
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from syntagm.core.errors import UsageError, did_you_mean
+from syntagm.core import UsageError, did_you_mean
 from syntagm.experiment.plan import Exclusions
 
 

@@ -16,10 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import csv, utf8
-from syntagm.core.io import json as strict_json
-from syntagm.core.io.name import name_of
+from syntagm.core import InputError, UsageError, csv, json as strict_json, name_of, utf8
 from syntagm.experiment import answers, plan
 from syntagm.experiment.answers import Answer, Audit
 from syntagm.experiment.database import NAME, begun

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import RunError, SyntagmError
-from syntagm.core.io import atomic, record, regular
+from syntagm.core import RunError, SyntagmError, atomic, regular
+from syntagm.core.io import record
 
 NAME = "receipts.jsonl"
 # The tables: how many columns are the key, and how many there are.

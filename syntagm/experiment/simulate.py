@@ -18,9 +18,8 @@ import numpy as np
 from syntagm.experiment import answers
 from syntagm.experiment.designs import HIGHEST, LOWEST
 from syntagm.experiment.plan import Plan, Trial
-from syntagm.models.asking import Asking
-from syntagm.models.contract import LanguageModel
-from syntagm.suites.formula import Formula
+from syntagm.models import Asking, LanguageModel
+from syntagm.suites import Formula
 
 # The effects by default: log odds (natural), points of the scale, natural logarithms of magnitudes, ms.
 EFFECTS: Mapping[str, float] = {

@@ -19,8 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
-from syntagm.core.errors import InputError, RunError, SyntagmError
-from syntagm.core.io import atomic, regular
+from syntagm.core import InputError, RunError, SyntagmError, atomic, regular
 from syntagm.experiment import answers, order, plan, texts
 from syntagm.experiment.answers import Answer
 from syntagm.experiment.database import KEY, NAME, Database, begun

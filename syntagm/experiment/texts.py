@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import atomic, toml, utf8
-from syntagm.core.io.number import counted
+from syntagm.core import InputError, atomic, counted, toml, utf8
 from syntagm.experiment import presets
 from syntagm.experiment.designs import Design
 from syntagm.experiment.plan import Plan

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import RunError, UsageError
+from syntagm.core import RunError, UsageError
 from syntagm.experiment import texts
 from syntagm.experiment.deployed import KINDS
 from syntagm.experiment.plan import Plan, Trial

@@ -7,8 +7,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.arguments import public
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError, public
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError
 from syntagm.models import possible
 from syntagm.models.answers import Fill, Gap, InContext, Surprisals, frozen
 from syntagm.models.conformance import CLOSE

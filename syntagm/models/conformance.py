@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from syntagm.core.errors import SyntagmError
+from syntagm.core import SyntagmError
 from syntagm.models import families, possible
 from syntagm.models.answers import Gap, Surprisals
 from syntagm.models.contract import QUERIES, LanguageModel

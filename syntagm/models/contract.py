@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.arguments import overriding, public
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError, overriding, public
 from syntagm.models.answers import Fill, Gap, InContext, Surprisals
 from syntagm.models.windows import refuse_overlap
 

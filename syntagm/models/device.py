@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import torch
 from numpy.typing import NDArray
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 
 def device(choice: str) -> torch.device:

@@ -4,9 +4,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from syntagm.core import bibliography
-from syntagm.core.errors import UsageError
-from syntagm.core.permissions import NONE, Permissions
+from syntagm.core import NONE, Permissions, UsageError, bibliography
 from syntagm.models.contract import LanguageModel, Query, Sees
 from syntagm.models.option import Fixed, Option, Value
 

@@ -4,8 +4,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from syntagm.core.arguments import OptionValue, public, spelled
-from syntagm.core.errors import UsageError
+from syntagm.core import OptionValue, UsageError, public, spelled
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel
 

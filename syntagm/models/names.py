@@ -6,12 +6,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import extras
-from syntagm.core.arguments import OptionValue, public, spelled
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.core.io import json, seal
-from syntagm.core.permissions import NONE, Permissions, refuse
-from syntagm.core.settings import asked
+from syntagm.core import (
+    NONE,
+    ModelError,
+    OptionValue,
+    Permissions,
+    UsageError,
+    asked,
+    extras,
+    json,
+    public,
+    refuse,
+    seal,
+    spelled,
+)
 from syntagm.models import families
 from syntagm.models.contract import LanguageModel, Query
 from syntagm.models.family import Declared

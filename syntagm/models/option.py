@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from syntagm.core import settings
-from syntagm.core.settings import Setting, Text
+from syntagm.core import Setting, Text, settings
 from syntagm.models.contract import QUERIES, Query, Sees
 
 # What an option affects. `scoring`: the numbers; it is part of the canonical name and of signatures. `source`: which numbers

@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError
 from syntagm.models.answers import Fill, Gap, Reductions, Surprisals
 from syntagm.models.contract import LanguageModel, Sees
 from syntagm.models.partition import Fault

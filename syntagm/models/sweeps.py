@@ -9,9 +9,7 @@ from math import prod
 from pathlib import Path
 from urllib.parse import urlencode
 
-from syntagm.core.errors import UsageError
-from syntagm.core.io.order import natural
-from syntagm.core.settings import Whole
+from syntagm.core import UsageError, Whole, natural
 from syntagm.models import families
 from syntagm.models.names import parse
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 
 @dataclass(frozen=True, slots=True)

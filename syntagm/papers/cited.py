@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from syntagm.core.io import toml, utf8
+from syntagm.core import toml, utf8
 
 _FOLDER = Path(__file__).resolve().parent
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from syntagm.core import registry
 
 if TYPE_CHECKING:
-    from syntagm.core.progress import Progress
+    from syntagm.core import Progress
     from syntagm.papers.experiment.design import Design
-    from syntagm.stats.mixed.few_groups import Planned
-    from syntagm.views.drawing.chart import Figure
-    from syntagm.views.drawing.table import Table
+    from syntagm.stats import Planned
+    from syntagm.views import Figure, Table
 
     Outputs = Mapping[str, Table | Figure] | Iterable[tuple[str, Table | Figure]]
 

@@ -4,14 +4,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from syntagm.core.errors import RunError
-from syntagm.evaluation.people import People
-from syntagm.evaluation.result import Estimate
-from syntagm.runs.store import Run
-from syntagm.views.drawing.table import Cell
-from syntagm.views.drawing.text import or_none
+from syntagm.core import RunError
+from syntagm.evaluation import Estimate, People
+from syntagm.runs import Run
+from syntagm.views import Agreement, Cell, or_none
 from syntagm.views.people import numbers
-from syntagm.views.people.numbers import Agreement
 
 # The columns of `cells`.
 COLUMNS = ("individual", "low", "high", "majority", "won", "pairs", "ties")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from syntagm.reading_times.regressions import independent, least_squares, normal
 from syntagm.reading_times.tables import LARGEST, keys
-from syntagm.suites.check.spelling import apart, foreign
+from syntagm.suites import apart, foreign
 
 Numbers = NDArray[np.float64]
 # A partial effect of a word counts if it is more than 0 with p < .001.

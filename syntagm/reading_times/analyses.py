@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.core.errors import InputError, SyntagmError, UsageError
+from syntagm.core import InputError, SyntagmError, UsageError
 from syntagm.reading_times import curves, fitting, record
 from syntagm.reading_times.alarms import Alarm
 from syntagm.reading_times.effects import UNITS

@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import SyntagmError
+from syntagm.core import SyntagmError
 from syntagm.reading_times import fitting, regressions, slopes, splines
 from syntagm.reading_times.observations import ROW, Observations
 from syntagm.reading_times.slopes import Slopes
-from syntagm.stats.interval import critical
-from syntagm.stats.mixed.terms import Variable
+from syntagm.stats import Variable, critical
 
 _PLACES = 40
 

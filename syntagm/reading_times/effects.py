@@ -16,14 +16,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io.number import counted
+from syntagm.core import InputError, UsageError, counted
 from syntagm.reading_times.alarms import letters
 from syntagm.reading_times.observations import Observations
 from syntagm.reading_times.slopes import Number, Slopes, fit
 from syntagm.reading_times.tables import MISSING, Readings, keys, refuse_absurd
-from syntagm.stats.cluster_intervals import spread_of_clusters
-from syntagm.stats.interval import critical
+from syntagm.stats import critical, spread_of_clusters
 
 Numbers = NDArray[np.float64]
 COLUMNS = (

@@ -25,10 +25,7 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import toml, utf8
-from syntagm.core.io.name import name_of
-from syntagm.core.io.number import counted
+from syntagm.core import InputError, counted, name_of, toml, utf8
 from syntagm.reading_times.alarms import final
 from syntagm.reading_times.tables import keys
 

@@ -16,16 +16,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError, SyntagmError, UsageError
-from syntagm.evaluation.result import Kind
-from syntagm.reading_times import folds as cut
-from syntagm.reading_times import observations as rows_of
-from syntagm.reading_times import regressions
-from syntagm.reading_times import slopes as costs
+from syntagm.core import InputError, SyntagmError, UsageError
+from syntagm.evaluation import Kind
+from syntagm.reading_times import folds as cut, observations as rows_of, regressions, slopes as costs
 from syntagm.reading_times.observations import Added, Observations
 from syntagm.reading_times.tables import Source
-from syntagm.stats import cluster_intervals
-from syntagm.stats.interval import Interval
+from syntagm.stats import Interval, cluster_intervals
 
 COLUMNS = ("model", "fold", "n", "loglik_baseline", "loglik", "gain")
 Numbers = NDArray[np.float64]

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io.number import whole
+from syntagm.core import InputError, UsageError, whole
 
 KINDS = ("contiguous", "sentence", "text", "participant")
 Ints = NDArray[np.int64]

@@ -14,7 +14,7 @@ from math import log, nan
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
 from syntagm.reading_times.tables import Readings
 
 TOLERANCES = ("quotes", "dashes", "case")

@@ -8,7 +8,7 @@ example with `pymovements.Dataset("OneStop", path="data").download()`.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from syntagm.core.errors import UsageError, did_you_mean
+from syntagm.core import UsageError, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,10 @@ from unicodedata import normalize
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
 from syntagm.reading_times import roles
 from syntagm.reading_times.tables import Source, refuse_absurd
-from syntagm.stats.mixed import columns as model_columns
-from syntagm.stats.mixed import formula
-from syntagm.stats.mixed.columns import Columns
-from syntagm.stats.mixed.terms import Model, Sum, Term, Variable
+from syntagm.stats import Columns, Model, Sum, Term, Variable, columns as model_columns, formula
 
 # The line of a row in its file; tables may have a column `line` of their own.
 LINE = ":line"

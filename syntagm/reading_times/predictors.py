@@ -14,14 +14,9 @@ from unicodedata import normalize
 import numpy as np
 import polars as pl
 
-from syntagm.core import extras
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.permissions import Permissions
-from syntagm.evaluation import texts
-from syntagm.evaluation.texts import Text
-from syntagm.models import names
-from syntagm.models.asking import Asking
-from syntagm.models.contract import LanguageModel
+from syntagm.core import InputError, Permissions, UsageError, extras
+from syntagm.evaluation import Text, texts
+from syntagm.models import Asking, LanguageModel, names
 from syntagm.reading_times import alarms, joining, tables
 from syntagm.reading_times.alarms import Alarm
 from syntagm.reading_times.tables import Readings

@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import extras
-from syntagm.core.errors import InputError, SyntagmError
-from syntagm.core.io import atomic, utf8
-from syntagm.core.io.record import Form
+from syntagm.core import Form, InputError, SyntagmError, atomic, extras, utf8
 
 ENDING = ".reading.json"
 # Results are read again for their hash up to this size.

@@ -22,13 +22,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
 from syntagm.reading_times import splines
 from syntagm.reading_times.observations import LINE, Observations
-from syntagm.stats.mixed import columns as model_columns
-from syntagm.stats.mixed import formula, linear
+from syntagm.stats import Bar, Term, Variable, columns as model_columns, formula, linear
 from syntagm.stats.mixed.fit import Fit
-from syntagm.stats.mixed.terms import Bar, Term, Variable
 
 Name: TypeAlias = Literal["ols", "loglinear", "mixed", "smooth"]
 NAMES: tuple[str, ...] = get_args(Name)

@@ -7,7 +7,7 @@ because a layout says so, or because its name is a synonym of the role. What was
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from syntagm.core.errors import UsageError, did_you_mean
+from syntagm.core import UsageError, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
 from syntagm.reading_times import regressions, roles
 from syntagm.reading_times.observations import Observations
-from syntagm.stats.cluster_intervals import spread_of_clusters
-from syntagm.stats.interval import critical
-from syntagm.stats.mixed import linear, satterthwaite
-from syntagm.stats.mixed.satterthwaite import Covariance
-from syntagm.stats.mixed.terms import Term, Variable
+from syntagm.stats import Covariance, Term, Variable, critical, linear, satterthwaite, spread_of_clusters
 
 Numbers = NDArray[np.float64]
 # With fewer units, intervals are too narrow: with 16 people and 20 sentences, those of 95% covered .91; with 40 and 60, .94.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 
 Numbers = NDArray[np.float64]
 KNOTS = 10

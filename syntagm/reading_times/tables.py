@@ -13,11 +13,10 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.core.errors import InputError, UsageError, did_you_mean
-from syntagm.core.io import csv, lines, utf8
+from syntagm.core import InputError, UsageError, csv, did_you_mean, lines, utf8
 from syntagm.reading_times import roles
 from syntagm.reading_times.roles import Chosen
-from syntagm.suites.check.spelling import unescaped
+from syntagm.suites import unescaped
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", ".")
 TRUE = ("true", "t", "1", "1.0", "yes", "c", "correct")

@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from syntagm.core.io.number import counted
+from syntagm.core import counted
 from syntagm.report.html import isolate, join
 from syntagm.report.numbers import Column
 from syntagm.runs import judging

@@ -8,7 +8,7 @@ from syntagm.report.alerts import Alert
 from syntagm.report.links import INSIDE, Links
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.section import Section
-from syntagm.views.drawing.chart import Figure
+from syntagm.views import Figure
 
 
 class Chapter(ABC):

@@ -4,15 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from syntagm.core.display import shown_lines
-from syntagm.core.io.number import counted
-from syntagm.evaluation import baselines
-from syntagm.evaluation.baselines import Baseline, Frequencies
+from syntagm.core import counted, shown_lines
+from syntagm.evaluation import Baseline, Frequencies, baselines
 from syntagm.evaluation.chance import chance
 from syntagm.report import markdown
 from syntagm.report.in_words import in_words
-from syntagm.suites.formula import Binary, Formula, Node
-from syntagm.suites.suite import Item, Sentence, Suite
+from syntagm.suites import Binary, Formula, Item, Node, Sentence, Suite
 
 # The tag that lists the conditions with a star, separated by spaces; without it, the condition `bad` of pairs has one.
 UNGRAMMATICAL = "ungrammatical"

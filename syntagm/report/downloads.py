@@ -7,7 +7,7 @@ from urllib.parse import quote
 import polars as pl
 from markupsafe import Markup, escape
 
-from syntagm.core.io import csv
+from syntagm.core import csv
 
 # Characters that a URL may hold without an escape, which keeps links short. None of them ends an HTML attribute.
 _SAFE = "/:;,@!$*()?=+|[]"

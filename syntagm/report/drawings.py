@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from syntagm.core.io import atomic
+from syntagm.core import atomic
 from syntagm.report.page import chapters_of
-from syntagm.runs.store import Run
+from syntagm.runs import Run
+from syntagm.views import endings
 from syntagm.views.drawing.chart import FORMATS
-from syntagm.views.drawing.save import endings
 
 
 def save(

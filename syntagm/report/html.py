@@ -7,11 +7,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from syntagm.evaluation.chance.chance import Chance
-from syntagm.evaluation.result import Estimate, p_value
+from syntagm.evaluation import Chance, Estimate, p_value
 from syntagm.report.numbers import breakable, interval, number
-from syntagm.views.drawing.table import Table
-from syntagm.views.effects.numbers import Effect
+from syntagm.views import Effect, Table
 
 # With more rows than this, a table has a search field.
 LONG = 12

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
-from syntagm.suites.formula import Binary, Formula, Node, Reference
+from syntagm.suites import Binary, Formula, Node, Reference
 
 _MORE = {"<": "less", ">": "more"}
 _SIZE = {"<": "smaller than", ">": "larger than", "=": "as large as"}
@@ -22,7 +22,7 @@ def in_words(formula: Formula, labels: Mapping[str, str] | None = None) -> str:
         formula: the prediction.
         labels: region name -> label, for suites that number their regions.
 
-    >>> from syntagm.suites.formula import parse
+    >>> from syntagm.suites import parse
     >>> in_words(parse("(verb;%fits%) < (verb;%clashes%) & (verb;%fit%) < (verb;%clash%)"))
     'the `verb` is less surprising in `fits` than in `clashes`, and in `fit` than in `clash`'
     >>> in_words(parse("(*;%good%) < (*;%bad%)"))

@@ -6,23 +6,15 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from syntagm.core import FormulaError, counted
 from syntagm.core.display import shown
-from syntagm.core.errors import FormulaError
-from syntagm.core.io.number import counted
-from syntagm.evaluation.conventions.convention import DEFAULT
-from syntagm.evaluation.people import People
-from syntagm.evaluation.task import SuiteRecord
-from syntagm.models import families
-from syntagm.models.family import SURPRISAL
+from syntagm.evaluation import DEFAULT, People, SuiteRecord
+from syntagm.models import SURPRISAL, families
 from syntagm.report import references
 from syntagm.report.markdown import code, join, text
-from syntagm.runs.judging import convention_of, explain, ties_of
-from syntagm.runs.judging import settings as settings_of
-from syntagm.runs.several import numbers_of_suites
-from syntagm.runs.store import Run
+from syntagm.runs import Run, convention_of, explain, numbers_of_suites, settings as settings_of, ties_of
 from syntagm.stats import bootstrap
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import sample_of
+from syntagm.suites import parse, sample_of
 
 _COMPARISON = ("mcnemar-1947-note", "tango-1998-equivalence", "holm-1979-simple", "benjamini-hochberg-1995-controlling")
 _RULES = {

@@ -9,11 +9,8 @@ from typing import Generic, TypeVar
 
 from markupsafe import Markup, escape
 
-from syntagm.evaluation import result
-from syntagm.evaluation.chance.chance import Chance
-from syntagm.evaluation.result import Estimate
-from syntagm.evaluation.task import SuiteRecord
-from syntagm.runs.store import Run
+from syntagm.evaluation import Chance, Estimate, SuiteRecord, result
+from syntagm.runs import Run
 from syntagm.views.scores import numbers as estimates
 
 R = TypeVar("R", bound=Run)

@@ -8,9 +8,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from syntagm.core.arguments import public
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.people import People as Task
+from syntagm.core import UsageError, public
+from syntagm.evaluation import People as Task
 from syntagm.report import methods, shell
 from syntagm.report.chapter import Chapter
 from syntagm.report.gaps.chapter import Gaps
@@ -20,10 +19,9 @@ from syntagm.report.reading import opening
 from syntagm.report.section import Picture, Section, Variables
 from syntagm.report.shell import CEILING
 from syntagm.report.sweep.chapter import MANY, MOST, Sweep
-from syntagm.runs.several import numbers_of_suites
-from syntagm.runs.store import Run, Runs, runs_of
-from syntagm.stats.bootstrap import Resampling, using
-from syntagm.views.gaps import kept
+from syntagm.runs import Run, Runs, numbers_of_suites, runs_of
+from syntagm.stats import Resampling, using
+from syntagm.views import kept
 
 _SOURCES = {
     "predictions": "a run of `syntagm run`",

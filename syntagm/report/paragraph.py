@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 from syntagm.core import extras
 from syntagm.report import methods, references
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 
 _AUTHORS = re.compile(r"author = \{(.+)\},")
 _YEAR = re.compile(r"year = \{(\d+)\}")

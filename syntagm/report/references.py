@@ -5,14 +5,11 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 
-from syntagm.core import bibliography
+from syntagm.core import UsageError, bibliography
 from syntagm.core.display import shown
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.task import SuiteRecord
-from syntagm.models import families
-from syntagm.models.family import SURPRISAL, Scoring
-from syntagm.runs.judging import settings
-from syntagm.runs.store import Run
+from syntagm.evaluation import SuiteRecord
+from syntagm.models import SURPRISAL, Scoring, families
+from syntagm.runs import Run, settings
 
 _MENTION = re.compile(
     r"\b([A-Z][\w'’-]+(?:, [A-Z][\w'’-]+)*(?: et al\.?| (?:and|&) [A-Z][\w'’-]+)?)(?:, | \(| )((?:19|20)\d\d)\b"

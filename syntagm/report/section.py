@@ -9,8 +9,7 @@ from markupsafe import Markup, escape
 
 from syntagm.report.html import HtmlTable, tabulate
 from syntagm.report.links import INSIDE, Links, Rows
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Table
+from syntagm.views import Figure, Table
 
 C = TypeVar("C")
 # The variables of a template.

@@ -10,10 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from syntagm.core import extras
-from syntagm.core.display import visible
-from syntagm.core.io import atomic, utf8
-from syntagm.core.io.number import counted
+from syntagm.core import atomic, counted, extras, utf8, visible
 from syntagm.report import numbers
 from syntagm.report.policy import content_policy
 

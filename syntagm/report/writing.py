@@ -8,10 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from syntagm.suites.languages import scripts
-from syntagm.suites.languages.scripts import Direction
-from syntagm.suites.languages.tags import UNKNOWN, Language
-from syntagm.suites.suite import language_of
+from syntagm.suites import UNKNOWN, Direction, Language, language_of, scripts
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from syntagm.core.errors import RunError, SyntagmError, is_mistake
-from syntagm.models.answers import Reductions, Surprisals
-from syntagm.models.contract import LanguageModel
+from syntagm.core import RunError, SyntagmError, is_mistake
+from syntagm.models import LanguageModel, Reductions, Surprisals
 
 NAME = "answers.sqlite"
 _HEADER = struct.Struct("<16sI")

@@ -7,11 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.core.errors import SyntagmError
-from syntagm.core.io import atomic
-from syntagm.core.progress import Progress
-from syntagm.models import families, names
-from syntagm.models.contract import LanguageModel
+from syntagm.core import Progress, SyntagmError, atomic
+from syntagm.models import LanguageModel, families, names
 from syntagm.runs import executors
 from syntagm.runs.cache import AnswerCache
 from syntagm.runs.computing import Work
@@ -22,8 +19,7 @@ from syntagm.runs.executors import Executor
 from syntagm.runs.ledger import locked
 from syntagm.runs.store import Run
 from syntagm.stats import precision
-from syntagm.suites.materials.suite_files import SuiteFiles
-from syntagm.suites.suite import Draw, sample_of
+from syntagm.suites import Draw, SuiteFiles, sample_of
 
 
 def carry_out(asked: Evaluation, job: Job, progress: Progress | None = None, before: Run | None = None) -> Run:

@@ -8,22 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import extras
-from syntagm.core.errors import InputError, ModelError, RunError, SyntagmError
-from syntagm.core.permissions import NONE, Permissions
-from syntagm.core.progress import Progress
-from syntagm.evaluation.task import Task
-from syntagm.models import names
-from syntagm.models.asking import Asking
-from syntagm.models.contract import LanguageModel
+from syntagm.core import NONE, InputError, ModelError, Permissions, Progress, RunError, SyntagmError, extras
+from syntagm.evaluation import Task
+from syntagm.models import Asking, LanguageModel, names
 from syntagm.runs.cache import AnswerCache
 from syntagm.runs.encoding import encoded, encoded_results
 from syntagm.runs.engine import compute, missing_units, planned, recall
 from syntagm.runs.ledger import is_unchanged, opening, same_plan
 from syntagm.runs.pieces import OPEN, RESULTS, Outcome, Pace, Piece, refusal
 from syntagm.runs.store import open_run
-from syntagm.suites.materials.suite_files import SuiteFiles
-from syntagm.suites.suite import ALL_ITEMS, Draw, Sampled, Suite
+from syntagm.suites import ALL_ITEMS, Draw, Sampled, Suite, SuiteFiles
 
 # Packages that numbers, or the bytes of tables, depend on.
 _PACKAGES = ("syntagm", "torch", "transformers", "tokenizers", "numpy", "polars")

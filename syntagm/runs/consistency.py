@@ -9,9 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.core.errors import RunError
-from syntagm.evaluation.result import Kind
-from syntagm.evaluation.task import SuiteRecord
+from syntagm.core import RunError
+from syntagm.evaluation import Kind, SuiteRecord
 from syntagm.runs.files import LEDGER, kinds
 from syntagm.runs.store import Run
 

@@ -21,10 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import RunError, SyntagmError
-from syntagm.core.io import atomic, regular
-from syntagm.core.progress import Progress
-from syntagm.evaluation.task import Options, Unit
+from syntagm.core import Progress, RunError, SyntagmError, atomic, regular
+from syntagm.evaluation import Options, Unit
 from syntagm.runs import pieces, states
 from syntagm.runs.computing import Work, versions
 from syntagm.runs.evaluation import Job

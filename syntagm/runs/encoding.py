@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.core.io import csv
-from syntagm.evaluation.task import RESULTS, Judged, Unit
+from syntagm.core import csv
+from syntagm.evaluation import RESULTS, Judged, Unit
 from syntagm.runs.store import Run
 
 RESULT_COLUMNS = ("model", "suite", "item", "measure", "value", "margin")

@@ -12,20 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from syntagm.core.errors import InputError, SyntagmError, UsageError
-from syntagm.core.io.number import counted
-from syntagm.core.progress import Progress
-from syntagm.evaluation.slices import suite_hash
-from syntagm.evaluation.task import Judged, Options, Plan, Task, Unit
-from syntagm.models import families
-from syntagm.models.answers import Surprisals, frozen
-from syntagm.models.asking import Asking
-from syntagm.models.contract import LanguageModel
+from syntagm.core import InputError, Progress, SyntagmError, UsageError, counted
+from syntagm.evaluation import Judged, Options, Plan, Task, Unit, suite_hash
+from syntagm.models import Asking, LanguageModel, Surprisals, families, frozen
 from syntagm.runs.ledger import Ledger, is_unchanged, locked, opening, options_of
 from syntagm.runs.memory import MemoryLedger
 from syntagm.runs.store import Run
-from syntagm.suites.check import SHOWN_BY_RUNS, Finding, check
-from syntagm.suites.suite import Suite
+from syntagm.suites import SHOWN_BY_RUNS, Finding, Suite
+from syntagm.suites.check import check
 
 # The number of texts after which a model that computes each on its own is asked again what it has answered before.
 _CONFIRMED = 256

@@ -4,29 +4,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.arguments import public
-from syntagm.core.errors import UsageError
-from syntagm.core.progress import Progress
-from syntagm.evaluation.align import Rule
-from syntagm.evaluation.conventions.convention import DEFAULT
-from syntagm.evaluation.gaps.nucleus import Eligible
-from syntagm.evaluation.gaps.task import Gaps
-from syntagm.evaluation.measure import Measure
-from syntagm.evaluation.measured import Measures
-from syntagm.evaluation.measures import parse
-from syntagm.evaluation.predictions.task import Predictions
-from syntagm.evaluation.task import Task
-from syntagm.models.contract import LanguageModel
-from syntagm.models.in_memory import OwnModel, as_language_model
+from syntagm.core import Progress, UsageError, public
+from syntagm.evaluation import DEFAULT, Eligible, Gaps, Measure, Measures, Predictions, Rule, Task, parse
+from syntagm.models import LanguageModel, OwnModel, as_language_model
 from syntagm.runs.carrying_out import carry_out
 from syntagm.runs.engine import Cache
 from syntagm.runs.evaluation import Evaluation, Job
 from syntagm.runs.store import Run
-from syntagm.suites.materials import excluded
-from syntagm.suites.materials.excluded import Excluded
-from syntagm.suites.materials.suite_files import Suites, suites_of
-from syntagm.suites.suite import Draw
-from syntagm.suites.word_list import WordList, read
+from syntagm.suites import Draw, Excluded, Suites, WordList, excluded, suites_of
+from syntagm.suites.word_list import read
 
 
 @public
@@ -68,7 +54,7 @@ def evaluate(
         InputError: a suite is malformed; see `syntagm.check`.
         Interrupted: `progress` requested a stop.
 
-    >>> from syntagm.suites.materials.suite_files import read_suites
+    >>> from syntagm.suites import read_suites
     >>> from syntagm.models.names import load
     >>> run = evaluate(load("toy"), read_suites("hu2020/mvrr"), limit=5)
     >>> run.results("mvrr").height, run.suites[0].tags["sample"]

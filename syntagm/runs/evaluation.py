@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import UsageError
-from syntagm.core.permissions import NONE, Permissions
-from syntagm.evaluation.predictions.task import Predictions
-from syntagm.evaluation.task import Task
-from syntagm.models.contract import LanguageModel
+from syntagm.core import NONE, Permissions, UsageError
+from syntagm.evaluation import Predictions, Task
+from syntagm.models import LanguageModel
 from syntagm.runs.engine import Cache
-from syntagm.suites.suite import ALL_ITEMS, Draw, Suite
+from syntagm.suites import ALL_ITEMS, Draw, Suite
 
 
 @dataclass(frozen=True, slots=True)

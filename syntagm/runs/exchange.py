@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.io import atomic, hashing, regular
+from syntagm.core import atomic, hashing, regular
 from syntagm.runs.pieces import Arrival, Outcome, Piece, encoded_head
 
 

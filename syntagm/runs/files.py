@@ -17,12 +17,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import InputError, RunError
+from syntagm.core import InputError, RunError, Shape, regular, shape
 from syntagm.core.io import record as records
-from syntagm.core.io import regular, shape
-from syntagm.core.io.shape import Shape
-from syntagm.evaluation.result import Kind
-from syntagm.evaluation.task import SUITE_SHAPE, Options
+from syntagm.evaluation import SUITE_SHAPE, Kind, Options
 from syntagm.runs.tasks import TASKS
 
 LEDGER = "ledger.jsonl"

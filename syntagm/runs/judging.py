@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from syntagm.core.io.number import counted
-from syntagm.evaluation.conventions.convention import DEFAULT, PUBLISHED, recorded
-from syntagm.evaluation.people import People
+from syntagm.core import counted
+from syntagm.evaluation import DEFAULT, PUBLISHED, People, recorded
 from syntagm.models import families
 from syntagm.runs.rejudged import convention_of_suite, whole
 from syntagm.runs.several import listed, named

@@ -15,12 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import extras
-from syntagm.core.errors import Interrupted, RunError, SyntagmError, UsageError
-from syntagm.core.io import atomic, hashing, lock, record
-from syntagm.core.progress import Progress
-from syntagm.evaluation.task import Judged, Options, Plan, Task, Unit
-from syntagm.models.contract import LanguageModel
+from syntagm.core import Interrupted, Progress, RunError, SyntagmError, UsageError, atomic, extras, hashing, lock
+from syntagm.core.io import record
+from syntagm.evaluation import Judged, Options, Plan, Task, Unit
+from syntagm.models import LanguageModel
 from syntagm.runs.consistency import refuse_contradictions
 from syntagm.runs.encoding import encoded, encoded_results
 from syntagm.runs.files import (

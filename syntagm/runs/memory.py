@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.core.progress import Progress
-from syntagm.evaluation.task import Judged, Options, Unit
+from syntagm.core import Progress
+from syntagm.evaluation import Judged, Options, Unit
 from syntagm.runs.ledger import Opening
 from syntagm.runs.store import Run
 

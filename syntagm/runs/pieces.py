@@ -8,8 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeAlias
 
-from syntagm.core import errors
-from syntagm.core.errors import RunError, SyntagmError
+from syntagm.core import RunError, SyntagmError, errors
 
 OPEN, RESULTS = "open", "results"
 

@@ -5,15 +5,20 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import FormulaError, UsageError
-from syntagm.evaluation.conventions import convention as conventions
-from syntagm.evaluation.conventions.convention import DEFAULT, PUBLISHED, Convention, Judge
-from syntagm.evaluation.regions import whole_sentences
-from syntagm.evaluation.task import SuiteRecord
-from syntagm.models.answers import Surprisals
+from syntagm.core import FormulaError, UsageError
+from syntagm.evaluation import (
+    DEFAULT,
+    PUBLISHED,
+    Convention,
+    Judge,
+    SuiteRecord,
+    convention as conventions,
+    whole_sentences,
+)
+from syntagm.models import Surprisals
 from syntagm.runs import files
 from syntagm.runs.store import RESULTS_OF_UNIT, Run
-from syntagm.suites.formula import Formula, compared, parse
+from syntagm.suites import Formula, compared, parse
 
 Answered = tuple[str, Surprisals]
 

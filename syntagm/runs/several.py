@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.people import People
+from syntagm.core import UsageError
+from syntagm.evaluation import People
 from syntagm.runs.store import Run
-from syntagm.suites.suite import sample_of
+from syntagm.suites import sample_of
 
 
 def named(runs: Sequence[Run]) -> list[tuple[str, Run]]:

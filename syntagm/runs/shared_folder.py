@@ -14,9 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.core.errors import RunError
-from syntagm.core.io import atomic, regular
-from syntagm.core.permissions import Permissions, of_flags
+from syntagm.core import Permissions, RunError, atomic, of_flags, regular
 from syntagm.runs.exchange import Exchange, Pulse
 from syntagm.runs.executors import Executor
 from syntagm.runs.pieces import Answered, Begun, Ended, Event, Lost, Piece

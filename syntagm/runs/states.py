@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from syntagm.core.errors import RunError, SyntagmError
-from syntagm.evaluation.task import Unit
+from syntagm.core import RunError, SyntagmError
+from syntagm.evaluation import Unit
 from syntagm.runs.pieces import OPEN, RESULTS, Arrival, Piece, longest_first
 
 # A piece that has lost so many workers in a row is given up.

@@ -13,26 +13,17 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import polars as pl
 
-from syntagm.core.arguments import public
+from syntagm.core import FormulaError, Progress, RunError, UsageError, counted, natural, public
 from syntagm.core.display import shown
-from syntagm.core.errors import FormulaError, RunError, UsageError
-from syntagm.core.io.number import counted
-from syntagm.core.io.order import natural
-from syntagm.core.progress import Progress
-from syntagm.evaluation.align import Rule
-from syntagm.evaluation.conventions.convention import PUBLISHED
-from syntagm.evaluation.reading import Reading
+from syntagm.evaluation import PUBLISHED, Kind, Reading, Rule, Schema, SuiteRecord, Task
 from syntagm.evaluation.regions import regions
-from syntagm.evaluation.result import Kind
-from syntagm.evaluation.task import Schema, SuiteRecord, Task
-from syntagm.models.answers import Surprisals, entropy_reduction
+from syntagm.models import Surprisals, entropy_reduction
 from syntagm.runs.files import content_of, damaged, has_run, place_of, read_ledger, read_record, read_shard
 from syntagm.runs.kept import Kept
 from syntagm.runs.signature import Signature
 from syntagm.runs.tasks import TASKS
 from syntagm.stats import score
-from syntagm.suites.formula import compared, parse
-from syntagm.suites.suite import Region, Sentence, exclusion_of, sample_of
+from syntagm.suites import Region, Sentence, compared, exclusion_of, parse, sample_of
 
 REGION_COLUMNS = ("model", "suite", "item", "condition", "region", "content", "bits")
 TOKEN_COLUMNS = ("model", "suite", "item", "condition", "index", "start", "token", "bits", "known")

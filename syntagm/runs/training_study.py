@@ -5,9 +5,7 @@ DIR/perplexity/NAME.json   the perplexity of its model, with the number of train
 DIR/models/NAME            the folder of its model, whose sealed `training.json` has the number of training tokens
 """
 
-from syntagm.core.errors import RunError
-from syntagm.core.io import seal
-from syntagm.core.io.record import RENEWED, Form
+from syntagm.core import RENEWED, Form, RunError, seal
 from syntagm.runs.store import Run
 from syntagm.training import record as training
 

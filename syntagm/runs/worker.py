@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.permissions import NONE, Permissions
+from syntagm.core import NONE, Permissions
 from syntagm.runs.computing import Computer, Tally, Work
 from syntagm.runs.exchange import Exchange, Pulse
 from syntagm.runs.pieces import OPEN, Piece
-from syntagm.suites.materials.suite_files import SuiteFiles
+from syntagm.suites import SuiteFiles
 
 _LONGEST_WAIT = 1.0
 

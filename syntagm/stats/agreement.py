@@ -7,7 +7,7 @@ from math import exp, isnan, log, nan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.stats import bootstrap
 from syntagm.stats.cluster_intervals import spread_of_clusters
 from syntagm.stats.interval import Interval, critical, score, student

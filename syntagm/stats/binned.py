@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.stats import cluster_intervals
 
 SCHEMA = {

@@ -18,9 +18,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntagm.core.arguments import public
-from syntagm.core.errors import UsageError
-from syntagm.core.progress import Progress
+from syntagm.core import Progress, UsageError, public
 
 # Percentiles and p-values of fewer samples than the last are meaningless.
 DRAWS, SEED, LEAST = 2_000, 1, 100

@@ -12,10 +12,9 @@ from math import nan
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.stats import bootstrap
-from syntagm.stats.interval import Interval, Numbers, Spread, score, student
-from syntagm.stats.interval import of_items as interval_of_items
+from syntagm.stats.interval import Interval, Numbers, Spread, of_items as interval_of_items, score, student
 
 
 def of_clusters(values: ArrayLike, kind: Kind, clusters: Mapping[str, Sequence[str] | NDArray[np.int64]]) -> Interval:

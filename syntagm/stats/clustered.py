@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.result import Kind
+from syntagm.core import UsageError
+from syntagm.evaluation import Kind
 from syntagm.stats import bootstrap, cluster_intervals, interval
 from syntagm.stats.adjust import benjamini_hochberg
 from syntagm.stats.interval import LEVEL, Interval, Numbers

@@ -7,7 +7,7 @@ lemmas (equal weight), or of the probability of right forms to that of all forms
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.stats import cluster_intervals, interval
 from syntagm.stats.interval import Interval
 

@@ -27,8 +27,7 @@ from math import cbrt, inf, isfinite, isnan, nan, nextafter, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntagm.evaluation import result
-from syntagm.evaluation.result import Estimate, Group, Kind
+from syntagm.evaluation import Estimate, Group, Kind, result
 from syntagm.stats.bootstrap import FEW
 
 LEVEL = 0.05

@@ -14,10 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import csv, utf8
-from syntagm.core.io.name import name_of
-from syntagm.evaluation.result import Kind
+from syntagm.core import InputError, csv, name_of, utf8
+from syntagm.evaluation import Kind
 from syntagm.stats import cluster_intervals, interval
 from syntagm.stats.interval import Interval
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.stats.interval import Spread, p_value
 
 Numbers = NDArray[np.float64]

@@ -13,7 +13,7 @@ from math import isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.stats import bootstrap, cluster_intervals, interval, suite_intervals
 from syntagm.stats.interval import Interval
 

@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.result import Estimate, Group, Kind
+from syntagm.core import UsageError
+from syntagm.evaluation import Estimate, Group, Kind
 from syntagm.stats import paired_intervals, suite_intervals
 from syntagm.stats.adjust import benjamini_hochberg, holm
 from syntagm.stats.interval import ROUNDING, Interval, mean_of, means_of

@@ -11,7 +11,7 @@ from math import inf, nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.stats.interval import Interval, Spread, critical, of_numbers
 
 # Fewer discordant items can't give a p of at most .05: three in favour of one model have z = 3 / sqrt(3) = 1.73.

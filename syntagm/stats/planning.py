@@ -20,8 +20,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.evaluation.result import Kind
+from syntagm.core import InputError, UsageError
+from syntagm.evaluation import Kind
 from syntagm.stats import bootstrap, interval, judgements, model_classes, suite_intervals
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.judgements import Judgements

@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 
 LEVEL, POWER = 0.05, 0.8
 _STEPS = 40

@@ -12,7 +12,7 @@ most items. `benchmarks/two_stage.py` enumerates the coverage.
 from collections.abc import Sequence
 from math import ceil, inf
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.stats.interval import Interval, Spread, score
 
 # The number of items of a pilot. More would be wasted on wide intervals; fewer say too little of the accuracy.

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.evaluation.result import Estimate, Group, Kind
+from syntagm.evaluation import Estimate, Group, Kind
 from syntagm.stats import suite_intervals
 from syntagm.stats.interval import mean_of, means_of
 from syntagm.stats.matching import OCCURRENCE, numbered

@@ -21,7 +21,7 @@ from math import exp, inf, log, nan, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.stats.interval import Interval, Numbers, Spread, critical, means_of, variances_of
 
 # The logarithm of the Lagrange multiplier is found to this precision.

@@ -12,7 +12,7 @@ from math import inf, nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.stats import bootstrap, stratified
 from syntagm.stats.bootstrap import FEW
 from syntagm.stats.cluster_intervals import combined, spread_of_clusters

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from syntagm.evaluation.result import Estimate, Group, Kind
+from syntagm.evaluation import Estimate, Group, Kind
 from syntagm.stats import interval, score
 from syntagm.stats.matching import OCCURRENCE, joined, numbered
 from syntagm.stats.score import Sample, samples, tally

@@ -12,7 +12,7 @@ from math import inf, nan
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 
 Curve = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.stats import bootstrap
 from syntagm.stats.bootstrap import FEW
 

@@ -5,13 +5,11 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from syntagm.core.errors import RunError, UsageError, did_you_mean
-from syntagm.core.permissions import NONE, Permissions
-from syntagm.models import names, sweeps
-from syntagm.models.contract import LanguageModel
+from syntagm.core import NONE, Permissions, RunError, UsageError, did_you_mean
+from syntagm.models import LanguageModel, names, sweeps
+from syntagm.runs import Run
 from syntagm.runs.evaluate import evaluate
-from syntagm.runs.store import Run
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 
 # The runs of tried sentences that are kept, and the seconds that one waits for another. Only one may wait while another is
 # scored, because each has one of the few threads that answer.

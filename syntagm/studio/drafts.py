@@ -10,16 +10,13 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io.number import counted
+from syntagm.core import InputError, UsageError, counted
 from syntagm.evaluation import baselines
 from syntagm.evaluation.chance import chance
-from syntagm.report.predictions.example import formula_in_words
-from syntagm.suites.check import Finding, check, splits
-from syntagm.suites.formats import spreadsheet
-from syntagm.suites.formula import Formula, parse
-from syntagm.suites.suite import Item, Prediction, Suite
-from syntagm.views.checking import read_file, unreadable
+from syntagm.report import formula_in_words
+from syntagm.suites import Finding, Formula, Item, Prediction, Suite, parse, splits, spreadsheet
+from syntagm.suites.check import check
+from syntagm.views import read_file, unreadable
 
 TABLE, TEMPLATE = ".tsv", ".toml"
 # The empty suite, with which writing begins: a row an item, with the regions of two conditions.

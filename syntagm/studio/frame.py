@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup, escape
 from starlette.responses import Response
 
-from syntagm.core.io import utf8
+from syntagm.core import utf8
 from syntagm.report import shell
 from syntagm.report.serve.routes import page
 

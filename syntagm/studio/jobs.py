@@ -26,11 +26,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from syntagm.core.errors import RunError, SyntagmError, UsageError, did_you_mean
-from syntagm.core.io import atomic, record, regular
-from syntagm.core.io import json as strict_json
-from syntagm.core.permissions import NONE, Permissions
-from syntagm.runs.files import is_done
+from syntagm.core import (
+    NONE,
+    Permissions,
+    RunError,
+    SyntagmError,
+    UsageError,
+    atomic,
+    did_you_mean,
+    json as strict_json,
+    regular,
+)
+from syntagm.core.io import record
+from syntagm.runs import is_done
 from syntagm.studio.store import digest_of
 
 FOLDER, JOB, END, PROGRESS, LOG, RUNS = "jobs", "job.json", "end.json", "progress.json", "log.txt", "runs"

@@ -6,14 +6,13 @@ one whose results are on the page, even if a file of its name was changed since.
 
 from collections.abc import Mapping, Sequence
 
-from syntagm.core.errors import SyntagmError
-from syntagm.report.serve.routes import Missing
-from syntagm.report.site.suite_file import suite_of
-from syntagm.runs.store import Run, open_run, reopened
+from syntagm.core import SyntagmError
+from syntagm.report import Missing, suite_of
+from syntagm.runs import Run, open_run, reopened
 from syntagm.studio import drafts
 from syntagm.studio.jobs import Jobs
 from syntagm.studio.store import Store
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 
 RESULTS, OF_JOB = "results:", "job:"
 

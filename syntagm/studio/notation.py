@@ -7,9 +7,8 @@ What is read is scored and kept character by character: blanks inside of a regio
 import re
 from collections.abc import Sequence
 
-from syntagm.core.errors import InputError
-from syntagm.suites.formats.spreadsheet import WHOLE, contents_of, sentence_of
-from syntagm.suites.suite import Sentence
+from syntagm.core import InputError
+from syntagm.suites import WHOLE, Sentence, contents_of, sentence_of
 
 MOST = 2000
 _BORDER = re.compile(r"(?:^| +)\|(?= |~|$)")

@@ -8,11 +8,9 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from syntagm.core.errors import UsageError
-from syntagm.report.serve.browse import Shelf, routes_under
-from syntagm.report.serve.routes import Asked, Missing, Route, content, moved
-from syntagm.report.site.addresses import Served
-from syntagm.runs.store import open_run
+from syntagm.core import UsageError
+from syntagm.report import Asked, Missing, Route, Served, Shelf, content, moved, routes_under
+from syntagm.runs import open_run
 from syntagm.studio import frame
 from syntagm.studio.frame import Ways
 from syntagm.studio.jobs import Job, Jobs, Progress, in_states

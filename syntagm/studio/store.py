@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from syntagm.core.errors import InputError, RunError, SyntagmError, UsageError
-from syntagm.core.io import atomic, regular
-from syntagm.report.serve import limits
+from syntagm.core import InputError, RunError, SyntagmError, UsageError, atomic, regular
+from syntagm.report import limits
 
 # A name has no dot but that of its ending, so that it is no hidden file and no other folder.
 NAME = re.compile(r"[^\W_][\w-]{0,79}\.(?:tsv|toml)")

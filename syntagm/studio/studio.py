@@ -6,10 +6,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from syntagm.core.io import lock
-from syntagm.core.permissions import NONE, Permissions
-from syntagm.report.serve.routes import Route, content
-from syntagm.runs.store import Run
+from syntagm.core import NONE, Permissions, lock
+from syntagm.report import Route, content
+from syntagm.runs import Run
 from syntagm.studio import frame
 from syntagm.studio.bench import Bench
 from syntagm.studio.frame import Ways
@@ -19,7 +18,7 @@ from syntagm.studio.overseeing import Overseeing
 from syntagm.studio.store import Store
 from syntagm.studio.trying import Trying
 from syntagm.studio.writing import Writing
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 
 
 class Studio:

@@ -13,21 +13,30 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 from starlette.responses import Response
 
-from syntagm.core.errors import InputError, SyntagmError, UsageError
-from syntagm.report import shell
-from syntagm.report.section import Section
-from syntagm.report.serve.routes import Asked, Missing, Route, moved
-from syntagm.report.site.addresses import Filed, Query
-from syntagm.report.site.item import CONDITIONS, DIFFERENCE, TOKENS, VERDICTS, ItemPage
-from syntagm.report.site.site import Site
-from syntagm.runs.store import Run
+from syntagm.core import InputError, SyntagmError, UsageError
+from syntagm.report import (
+    CONDITIONS,
+    DIFFERENCE,
+    TOKENS,
+    VERDICTS,
+    Asked,
+    Filed,
+    ItemPage,
+    Missing,
+    Query,
+    Route,
+    Section,
+    Site,
+    moved,
+    shell,
+)
+from syntagm.runs import Run
 from syntagm.studio import drafts, frame, notation
 from syntagm.studio.bench import Bench
 from syntagm.studio.frame import Raw, Ways
 from syntagm.studio.library import Library
 from syntagm.studio.store import Conflict
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import LANGUAGES, Item, Prediction, Sentence, Suite, public_tags
+from syntagm.suites import LANGUAGES, Item, Prediction, Sentence, Suite, parse, public_tags
 
 # The name of an item, and the headings and contents of what a page shows of it.
 Part: TypeAlias = tuple[str, list[tuple[str, Markup]]]

@@ -14,19 +14,12 @@ import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from syntagm.core.errors import Interrupted, SyntagmError
-from syntagm.core.io import atomic
-from syntagm.core.permissions import Permissions, of_flags
-from syntagm.core.progress import Progress
-from syntagm.evaluation.predictions.task import Predictions
-from syntagm.runs import evaluation
-from syntagm.runs.cache import default_path
-from syntagm.runs.carrying_out import carry_out
-from syntagm.runs.evaluation import Evaluation
+from syntagm.core import Interrupted, Permissions, Progress, SyntagmError, atomic, of_flags
+from syntagm.evaluation import Predictions
+from syntagm.runs import Evaluation, carry_out, default_path, evaluation
 from syntagm.studio import jobs
 from syntagm.studio.jobs import Job, Jobs
-from syntagm.suites.materials.suite_files import SuiteFiles
-from syntagm.suites.suite import Draw
+from syntagm.suites import Draw, SuiteFiles
 
 # The least seconds between two reports.
 _EVERY = 0.5

@@ -14,24 +14,18 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
+from syntagm.core import FormulaError, InputError, RunError, SyntagmError, UsageError, atomic, counted, regular, whole
 from syntagm.core.display import shown
-from syntagm.core.errors import FormulaError, InputError, RunError, SyntagmError, UsageError
-from syntagm.core.io import atomic, regular
-from syntagm.core.io.number import counted, whole
 from syntagm.experiment import designs, make
-from syntagm.report.predictions.example import formula_in_words
-from syntagm.report.serve.routes import Asked, Missing, Route, content, download, moved
+from syntagm.report import Asked, Missing, Route, content, download, formula_in_words, moved
 from syntagm.studio import drafts, frame
 from syntagm.studio.editor import BUNDLE, is_built
 from syntagm.studio.frame import Raw, Ways
 from syntagm.studio.jobs import Jobs
 from syntagm.studio.library import Library
 from syntagm.studio.store import Conflict, Document, Store, digest_of
-from syntagm.suites.check import Finding
-from syntagm.suites.materials.conversion import convert
-from syntagm.suites.materials.writing import writable
-from syntagm.suites.suite import Prediction
-from syntagm.views.checking import read_file
+from syntagm.suites import Finding, Prediction, convert, writable
+from syntagm.views import read_file
 
 EXPERIMENTS = "experiments"
 # What is shown of findings; the endings of files that are opened; the designs that need no model.
@@ -324,7 +318,7 @@ def _named(name: str, ending: str) -> str:
 
 def _predicted(form: Mapping[str, str]) -> Prediction:
     """Return the prediction of the builder, or the formula that was typed."""
-    from syntagm.suites.formula import parse
+    from syntagm.suites import parse
 
     name = form.get("prediction", "").strip() or "prediction"
     if typed := form.get("formula", "").strip():

@@ -29,8 +29,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn, TypeAlias
 
-from syntagm.core.arguments import public
-from syntagm.core.errors import FormulaError
+from syntagm.core import FormulaError, public
 
 MAX_LENGTH = 4096
 MAX_DEPTH = 64

@@ -24,9 +24,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from syntagm.core.arguments import public
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import csv, toml, utf8
+from syntagm.core import InputError, UsageError, csv, public, toml, utf8
 
 FORM, ALSO = "form:", "also:"
 FAULTS = ("mend", "keep")

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from syntagm.core.errors import ModelError, RunError, SyntagmError
-from syntagm.core.io import seal
+from syntagm.core import ModelError, RunError, SyntagmError, seal
 from syntagm.training import record
 
 

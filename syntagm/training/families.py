@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.training.gpt2.family import GPT2, GPT2_WORDS
 from syntagm.training.lstm.family import LSTM
 from syntagm.training.masked.family import MASKED

@@ -18,10 +18,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from syntagm.core import extras
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import atomic, lock
-from syntagm.core.progress import Progress
+from syntagm.core import InputError, Progress, UsageError, atomic, extras, lock
 from syntagm.training import optimiser, record, state
 from syntagm.training.learner import Learner
 from syntagm.training.settings import NON_MONOTONE, Default, Settings, rate_at, warmup_steps

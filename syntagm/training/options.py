@@ -15,8 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, TypeVar, get_type_hints
 
-from syntagm.core.errors import UsageError
-from syntagm.core.settings import Choice, Setting, of_annotation
+from syntagm.core import Choice, Setting, UsageError, of_annotation
 
 # The titles under which `--help` lists options.
 TRAINING, MODEL = "training", "model and text"

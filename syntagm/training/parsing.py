@@ -17,14 +17,9 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from syntagm.core.errors import InputError, ModelError, RunError
-from syntagm.core.io import atomic, hashing, record, toml, utf8
-from syntagm.core.permissions import Permissions
-from syntagm.core.progress import Progress
-from syntagm.models import families, names
-from syntagm.models.contract import LanguageModel
-from syntagm.models.program.model import Start, refuse_unless_allowed, sources
-from syntagm.models.words.words import leaf
+from syntagm.core import InputError, ModelError, Permissions, Progress, RunError, atomic, hashing, toml, utf8
+from syntagm.core.io import record
+from syntagm.models import LanguageModel, Start, families, leaf, names, refuse_unless_allowed, sources
 from syntagm.training.corpora import corpus, trees
 from syntagm.training.corpora.trees import Tree
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import RunError, UsageError
-from syntagm.core.io import atomic, json, record, seal
+from syntagm.core import RunError, UsageError, atomic, json, seal
+from syntagm.core.io import record
 
 FILE = "training.json"
 STATE = "state"

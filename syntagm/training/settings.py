@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import cos, inf, pi
 from typing import Literal
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.training.options import option
 
 Optimiser = Literal["sgd", "asgd", "adamw"]

@@ -17,8 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from syntagm.core.errors import RunError
-from syntagm.core.io import atomic, regular
+from syntagm.core import RunError, atomic, regular
 from syntagm.training.record import STATE_FILE
 
 

@@ -9,9 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import ModelError
-from syntagm.core.io import json
-from syntagm.models.words.vocabulary import Vocabulary, read
+from syntagm.core import ModelError, json
+from syntagm.models import Vocabulary, read
 from syntagm.training.corpora import corpus
 
 _NAMED = 5

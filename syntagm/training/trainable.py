@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from syntagm.core import extras
-from syntagm.core.progress import Progress
+from syntagm.core import Progress, extras
 from syntagm.training.duration import Work
 from syntagm.training.options import Flag, options
 

@@ -5,15 +5,11 @@ from typing import Annotated
 
 import numpy as np
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.conventions.convention import DEFAULT, Convention, value
-from syntagm.evaluation.conventions.normalisation import margin
-from syntagm.evaluation.conventions.scored import scored
-from syntagm.runs.rejudged import pairs, whole
-from syntagm.runs.several import named, titles
-from syntagm.runs.store import Run
-from syntagm.stats import interval
-from syntagm.stats.auc import Auc, auc
+from syntagm.core import UsageError
+from syntagm.evaluation import DEFAULT, Convention, margin, scored, value
+from syntagm.runs import Run, named, pairs, titles, whole
+from syntagm.stats import Auc, interval
+from syntagm.stats.auc import auc
 from syntagm.views.conventions.numbers import Source, choose
 from syntagm.views.conventions.table import HowCase, HowTokens, Suite, Unigrams
 from syntagm.views.drawing.table import Cell, Table

@@ -11,14 +11,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from syntagm.core import registry, renames
-from syntagm.core.arguments import OptionValue, public, spelled
+from syntagm.core import OptionValue, UsageError, did_you_mean, public, registry, renames, spelled
 from syntagm.core.display import shown
-from syntagm.core.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from syntagm.runs.store import Runs
-    from syntagm.stats.bootstrap import Resampling
+    from syntagm.runs import Runs
+    from syntagm.stats import Resampling
     from syntagm.views.drawing.chart import Figure
     from syntagm.views.drawing.table import Table
 
@@ -28,8 +26,8 @@ _DECLARED: dict[Kind, Literal["COLUMNS", "SCHEMA"]] = {"table": "COLUMNS", "figu
 
 
 def _types() -> Mapping[str, Any]:
-    from syntagm.runs.store import Runs
-    from syntagm.stats.bootstrap import Resampling
+    from syntagm.runs import Runs
+    from syntagm.stats import Resampling
 
     return {"Runs": Runs, "Resampling": Resampling}
 
@@ -77,8 +75,7 @@ def figure(
 
 
 def _make(kind: Kind, name: str, runs: "Runs", resampling: "Resampling | None", options: Mapping[str, object]) -> Any:
-    from syntagm.runs.several import different_content
-    from syntagm.runs.store import runs_of
+    from syntagm.runs import different_content, runs_of
     from syntagm.stats import bootstrap
     from syntagm.views.options import call
 

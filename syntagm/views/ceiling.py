@@ -13,15 +13,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.people import TABLE, People, item_values
-from syntagm.evaluation.task import SuiteRecord
-from syntagm.runs.several import listed, named, same_items, titles
-from syntagm.runs.store import Run
-from syntagm.stats import agreement
-from syntagm.stats.agreement import Reliability
+from syntagm.core import UsageError
+from syntagm.evaluation import TABLE, People, SuiteRecord, item_values
+from syntagm.runs import Run, listed, named, same_items, titles
+from syntagm.stats import Reliability, agreement
 from syntagm.stats.association import association
-from syntagm.suites.formula import parse
+from syntagm.suites import parse
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
 from syntagm.views.people import numbers

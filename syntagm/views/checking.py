@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 
-from syntagm.core.arguments import public
-from syntagm.core.errors import InputError
-from syntagm.suites.check import Finding, check
-from syntagm.suites.materials.finding import expand
-from syntagm.suites.materials.reading import options_of, read
-from syntagm.suites.materials.suite_files import Suites, listed
-from syntagm.suites.suite import Suite
+from syntagm.core import InputError, public
+from syntagm.suites import Finding, Suite, Suites, expand, listed, options_of
+from syntagm.suites.check import check
+from syntagm.suites.materials.reading import read
 from syntagm.views.drawing.table import Listing, Table
 
 
@@ -23,7 +20,7 @@ def check_suites(suites: Suites, file: str = "") -> Listing[Finding]:
     Raises:
         UsageError: there is no file, folder or collection with a given name.
 
-    >>> from syntagm.suites.suite import Item, Sentence, Suite
+    >>> from syntagm.suites import Item, Sentence, Suite
     >>> pair = Item("1", {"good": Sentence("The dog barks."), "bad": Sentence(" The dog bark.")})
     >>> for finding in check_suites(Suite("agreement", (pair,), ())):
     ...     print(finding)

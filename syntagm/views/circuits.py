@@ -5,9 +5,8 @@ from math import nan
 
 import polars as pl
 
-from syntagm.evaluation.result import Kind
-from syntagm.runs.several import unequal
-from syntagm.runs.store import Run
+from syntagm.evaluation import Kind
+from syntagm.runs import Run, unequal
 from syntagm.views.drawing import axes, dots, panels
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.text import lines, remarks_on

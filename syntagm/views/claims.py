@@ -5,11 +5,9 @@ from itertools import combinations
 
 import polars as pl
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.conventions.convention import kind_of
-from syntagm.evaluation.result import Kind
-from syntagm.runs.several import named, titles
-from syntagm.runs.store import Run
+from syntagm.core import UsageError
+from syntagm.evaluation import Kind, kind_of
+from syntagm.runs import Run, named, titles
 from syntagm.stats import paired, score
 from syntagm.views.conventions.numbers import TOLERANCE, Source, all_results, choose, other_aggregates, wide
 from syntagm.views.conventions.table import HowCase, HowTokens, Names, Suite, Unigrams, describe

@@ -19,13 +19,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.result import Kind
-from syntagm.runs.several import listed, named, unequal
-from syntagm.runs.store import Run
-from syntagm.stats import in_words, interval, model_classes, suite_intervals
-from syntagm.stats.adjust import holm
-from syntagm.stats.interval import Interval
+from syntagm.core import UsageError
+from syntagm.evaluation import Kind
+from syntagm.runs import Run, listed, named, unequal
+from syntagm.stats import Interval, holm, in_words, interval, model_classes, suite_intervals
 from syntagm.views.drawing import axes, dots, panels
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.table import Cell, Table

@@ -9,11 +9,10 @@ from typing import Annotated
 
 import polars as pl
 
-from syntagm.evaluation.result import Kind
-from syntagm.runs.judging import ties_of
-from syntagm.runs.store import Run
-from syntagm.stats.bootstrap import FEW
-from syntagm.stats.clustered import Clustered, clustered
+from syntagm.evaluation import Kind
+from syntagm.runs import Run, ties_of
+from syntagm.stats import FEW, Clustered
+from syntagm.stats.clustered import clustered
 from syntagm.views import quantity
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none

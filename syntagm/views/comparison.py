@@ -12,19 +12,10 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.core.arguments import public
-from syntagm.core.errors import RunError, UsageError
-from syntagm.evaluation.conventions.convention import DEFAULT
-from syntagm.evaluation.result import Estimate, Kind
-from syntagm.runs.judging import different, treatment
-from syntagm.runs.rejudged import unit as unit_of
-from syntagm.runs.several import different_content, listed, named
-from syntagm.runs.store import Run, run_of
-from syntagm.stats import bootstrap, in_words, paired
-from syntagm.stats.bootstrap import Resampling, using
-from syntagm.stats.interval import LEVEL
-from syntagm.stats.paired import Comparison
-from syntagm.stats.score import verdicts
+from syntagm.core import RunError, UsageError, public
+from syntagm.evaluation import DEFAULT, Estimate, Kind
+from syntagm.runs import Run, different, different_content, listed, named, run_of, treatment, unit as unit_of
+from syntagm.stats import LEVEL, Comparison, Resampling, bootstrap, in_words, paired, using, verdicts
 from syntagm.views import coverage
 from syntagm.views.drawing import axes, dots, panels
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish

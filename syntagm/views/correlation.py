@@ -5,15 +5,11 @@ from math import isnan, nan
 
 import polars as pl
 
+from syntagm.core import UsageError, counted
 from syntagm.core.display import shown
-from syntagm.core.errors import UsageError
-from syntagm.core.io.number import counted
-from syntagm.evaluation.result import signless
-from syntagm.runs.several import comparable_pairs, named
-from syntagm.runs.store import Run
-from syntagm.stats import correlation
-from syntagm.stats.association import METHODS
-from syntagm.stats.bootstrap import FEW
+from syntagm.evaluation import signless
+from syntagm.runs import Run, comparable_pairs, named
+from syntagm.stats import FEW, METHODS, correlation
 from syntagm.views.drawing import axes
 from syntagm.views.drawing.chart import INK, Figure, Spec, finish
 from syntagm.views.drawing.layers import layer

@@ -11,14 +11,10 @@ from weakref import WeakKeyDictionary
 
 import polars as pl
 
-from syntagm.core.errors import FormulaError, UsageError
-from syntagm.core.io.number import counted
-from syntagm.evaluation.conventions.scored import differing
-from syntagm.evaluation.task import SuiteRecord
-from syntagm.runs.several import named, titles
-from syntagm.runs.store import Run
-from syntagm.suites.formula import parse
-from syntagm.suites.languages.scripts import main_script
+from syntagm.core import FormulaError, UsageError, counted
+from syntagm.evaluation import SuiteRecord, differing
+from syntagm.runs import Run, named, titles
+from syntagm.suites import main_script, parse
 from syntagm.views.drawing.table import Table
 from syntagm.views.drawing.text import short_names
 

@@ -5,13 +5,8 @@ from typing import Annotated
 
 import polars as pl
 
-from syntagm.core.errors import UsageError
-from syntagm.core.io.number import whole
-from syntagm.core.settings import Reader
-from syntagm.runs.judging import ties_of
-from syntagm.runs.rejudged import units
-from syntagm.runs.several import named
-from syntagm.runs.store import Run
+from syntagm.core import Reader, UsageError, whole
+from syntagm.runs import Run, named, ties_of, units
 from syntagm.stats import paired
 from syntagm.views.comparison import discordant, pairs_of, warnings_of
 from syntagm.views.drawing.table import Table

@@ -7,13 +7,9 @@ than a bound that you state beforehand (Schuirmann 1987; for paired proportions 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from syntagm.core.errors import UsageError
-from syntagm.core.settings import Reader
-from syntagm.runs.store import Run
-from syntagm.stats import in_words, paired
-from syntagm.stats.adjust import holm
-from syntagm.stats.interval import LEVEL
-from syntagm.stats.paired import Comparison
+from syntagm.core import Reader, UsageError
+from syntagm.runs import Run
+from syntagm.stats import LEVEL, Comparison, holm, in_words, paired
 from syntagm.views.comparison import PairOfRuns, letters, limits, pairs_of_runs
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none

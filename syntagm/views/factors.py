@@ -9,13 +9,10 @@ from typing import Annotated, Literal
 
 import polars as pl
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.result import Kind
-from syntagm.runs.judging import ties_of
-from syntagm.runs.rejudged import units
-from syntagm.runs.store import Run
-from syntagm.stats import in_words
-from syntagm.stats.bootstrap import FEW
+from syntagm.core import UsageError
+from syntagm.evaluation import Kind
+from syntagm.runs import Run, ties_of, units
+from syntagm.stats import FEW, in_words
 from syntagm.views.clustered import OneSuite
 from syntagm.views.drawing import axes, curves
 from syntagm.views.drawing.chart import Figure

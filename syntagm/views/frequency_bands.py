@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
+from syntagm.core import UsageError
 from syntagm.core.display import shown
-from syntagm.core.errors import UsageError
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.views.drawing import axes, layers, panels
 from syntagm.views.drawing.chart import INK, Figure, Spec, finish
 from syntagm.views.drawing.layers import layer

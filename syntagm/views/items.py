@@ -5,12 +5,9 @@ from math import inf
 
 import polars as pl
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.result import Kind
-from syntagm.runs.judging import ties_of
-from syntagm.runs.rejudged import unit as unit_of
-from syntagm.runs.several import chosen_suite, having
-from syntagm.runs.store import Run
+from syntagm.core import UsageError
+from syntagm.evaluation import Kind
+from syntagm.runs import Run, chosen_suite, having, ties_of, unit as unit_of
 from syntagm.stats import matching
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none

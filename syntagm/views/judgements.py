@@ -6,13 +6,9 @@ from typing import Annotated
 
 import numpy as np
 
-from syntagm.core.errors import UsageError
-from syntagm.core.io.number import counted
-from syntagm.evaluation.conventions.convention import DEFAULT, Convention
-from syntagm.evaluation.conventions.scored import scored
-from syntagm.evaluation.result import Kind
-from syntagm.runs.several import named, titles
-from syntagm.runs.store import Run
+from syntagm.core import UsageError, counted
+from syntagm.evaluation import DEFAULT, Convention, Kind, scored
+from syntagm.runs import Run, named, titles
 from syntagm.stats import acceptability, interval
 from syntagm.views.conventions.numbers import Source, choose
 from syntagm.views.conventions.table import HowCase, HowTokens, Suite, Unigrams

@@ -17,13 +17,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from syntagm.core import LARGEST, UsageError, counted, whole
 from syntagm.core.display import shown
-from syntagm.core.errors import UsageError
-from syntagm.core.io.number import LARGEST, counted, whole
-from syntagm.evaluation.result import Estimate, Kind
-from syntagm.runs.several import listed, named
-from syntagm.runs.store import Run
-from syntagm.runs.training_study import trained_on
+from syntagm.evaluation import Estimate, Kind
+from syntagm.runs import Run, listed, named, trained_on
 from syntagm.stats import bootstrap, interval, score, suite_intervals
 from syntagm.views.drawing import axes, curves, layers, panels
 from syntagm.views.drawing.chart import Figure, Spec, finish

@@ -7,13 +7,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from syntagm.core import UsageError, counted
 from syntagm.core.display import shown
-from syntagm.core.errors import UsageError
-from syntagm.core.io.number import counted
-from syntagm.evaluation.result import Kind
-from syntagm.runs.rejudged import unit as unit_of
-from syntagm.runs.several import chosen_suite, having
-from syntagm.runs.store import Run
+from syntagm.evaluation import Kind
+from syntagm.runs import Run, chosen_suite, having, unit as unit_of
 from syntagm.views.drawing import axes, layers
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.views.drawing.layers import layer

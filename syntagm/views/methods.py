@@ -10,13 +10,10 @@ from typing import Annotated, TypeVar
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.result import Group, Kind
-from syntagm.runs.judging import ties_of
-from syntagm.runs.several import named
-from syntagm.runs.store import Run
-from syntagm.stats import in_words, suite_means
-from syntagm.stats.paired import Comparison
+from syntagm.core import UsageError
+from syntagm.evaluation import Group, Kind
+from syntagm.runs import Run, named, ties_of
+from syntagm.stats import Comparison, in_words, suite_means
 from syntagm.views.drawing import contrasts
 from syntagm.views.drawing.chart import Figure
 from syntagm.views.drawing.table import Cell, Table, cells

@@ -9,10 +9,9 @@ from math import nan
 
 import polars as pl
 
-from syntagm.core.errors import RunError
-from syntagm.evaluation.result import Estimate
-from syntagm.runs.several import named, unequal
-from syntagm.runs.store import Run
+from syntagm.core import RunError
+from syntagm.evaluation import Estimate
+from syntagm.runs import Run, named, unequal
 from syntagm.stats import score
 from syntagm.views.classes import INSTANCE
 from syntagm.views.drawing import axes, dots, panels

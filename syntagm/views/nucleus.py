@@ -6,11 +6,10 @@ from typing import Annotated, Literal
 
 import polars as pl
 
+from syntagm.core import UsageError
 from syntagm.core.display import shown
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.gaps import nucleus
-from syntagm.evaluation.result import Estimate, MeasureName
-from syntagm.runs.store import Run
+from syntagm.evaluation import Estimate, MeasureName, nucleus
+from syntagm.runs import Run
 from syntagm.views.drawing import axes, layers, panels
 from syntagm.views.drawing.chart import Figure, Spec, finish
 from syntagm.views.drawing.layers import layer

@@ -9,12 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from syntagm.core import settings
-from syntagm.core.errors import UsageError
-from syntagm.core.settings import Setting, Values
-from syntagm.runs.judging import describe, different, treatment
-from syntagm.runs.several import tags
-from syntagm.runs.store import Run, judged
+from syntagm.core import Setting, UsageError, Values, settings
+from syntagm.runs import Run, describe, different, judged, tags, treatment
 from syntagm.views import coverage
 from syntagm.views.drawing.chart import Figure, captioned
 from syntagm.views.drawing.table import Table

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import polars as pl
 
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.views.drawing import axes, dots
 from syntagm.views.drawing.chart import Figure, Spec, finish
 from syntagm.views.drawing.panels import pile

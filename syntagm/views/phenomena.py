@@ -12,12 +12,9 @@ from typing import Annotated
 
 import polars as pl
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import csv, utf8
-from syntagm.core.io.number import counted
-from syntagm.core.settings import Reader
-from syntagm.evaluation.result import Estimate, Group, Kind
-from syntagm.runs.store import Run
+from syntagm.core import InputError, Reader, UsageError, counted, csv, utf8
+from syntagm.evaluation import Estimate, Group, Kind
+from syntagm.runs import Run
 from syntagm.views.drawing import axes, dots
 from syntagm.views.drawing.chart import GREY, INK, Figure, finish
 from syntagm.views.drawing.text import lines, only, readable, remarks_on

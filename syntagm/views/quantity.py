@@ -19,14 +19,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import InputError, RunError, UsageError
-from syntagm.core.io import csv, utf8
-from syntagm.evaluation.result import Kind
-from syntagm.evaluation.task import group_of
-from syntagm.runs.several import named, titles
-from syntagm.runs.store import Run
+from syntagm.core import InputError, RunError, UsageError, csv, utf8
+from syntagm.evaluation import Kind, group_of
+from syntagm.runs import Run, named, titles
 from syntagm.stats import cluster_intervals, interval
-from syntagm.suites.materials.exposure import COLUMNS
+from syntagm.suites import COLUMNS
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
 from syntagm.views.scores.numbers import chance_of_suite, verdicts

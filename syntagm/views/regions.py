@@ -19,17 +19,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from syntagm.core import UsageError, span
 from syntagm.core.display import shown
-from syntagm.core.errors import UsageError
-from syntagm.core.io.number import span
+from syntagm.evaluation import unseen
 from syntagm.evaluation.regions import regions
-from syntagm.evaluation.result import unseen
-from syntagm.runs.several import chosen_suite, having
-from syntagm.runs.store import Run
+from syntagm.runs import Run, chosen_suite, having
 from syntagm.stats import interval, within
-from syntagm.suites.formula import Reference
-from syntagm.suites.languages.scripts import direction_of
-from syntagm.suites.suite import language_of
+from syntagm.suites import Reference, direction_of, language_of
 from syntagm.views.drawing import axes, layers
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.views.drawing.layers import layer
@@ -37,8 +33,7 @@ from syntagm.views.drawing.panels import beside, heading, pile
 from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import IN_FIGURE, distinct, lines, remarks
 from syntagm.views.effects import chart as effects_chart
-from syntagm.views.effects.numbers import Effect, effects, first_of_several, references
-from syntagm.views.effects.numbers import limits as limits_of_effects
+from syntagm.views.effects.numbers import Effect, effects, first_of_several, limits as limits_of_effects, references
 from syntagm.views.options import Suite
 
 # The least number of bits that the scale of a compared region shows: smaller differences are not worth a picture.

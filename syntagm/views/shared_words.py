@@ -12,12 +12,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.evaluation.result import Kind
-from syntagm.runs.several import named
-from syntagm.runs.store import Run
-from syntagm.stats import score
-from syntagm.stats.clustered import Alike, alike, evident
-from syntagm.suites.suite import few_words, shared_words
+from syntagm.evaluation import Kind
+from syntagm.runs import Run, named
+from syntagm.stats import Alike, alike, evident, score
+from syntagm.suites import few_words, shared_words
 from syntagm.views.gaps.kept import over_gaps
 
 # So many suites are named in a remark.

@@ -3,10 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from syntagm.runs.store import Run
-from syntagm.stats import paired, power
-from syntagm.stats.interval import LEVEL
-from syntagm.stats.paired import Comparison, Verdicts
+from syntagm.runs import Run
+from syntagm.stats import LEVEL, Comparison, Verdicts, paired, power
 from syntagm.views.comparison import PairOfRuns, limits, pairs_of_runs, warnings_of
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none

@@ -9,12 +9,10 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.evaluation.result import Kind
-from syntagm.runs.several import named
-from syntagm.runs.store import Run
-from syntagm.stats import binned, logit, matching
-from syntagm.stats.bootstrap import FEW
+from syntagm.core import InputError, UsageError
+from syntagm.evaluation import Kind
+from syntagm.runs import Run, named
+from syntagm.stats import FEW, binned, logit, matching
 from syntagm.views.drawing import axes, curves
 from syntagm.views.drawing.chart import Figure
 from syntagm.views.drawing.curves import Panel

@@ -5,11 +5,8 @@ from typing import Annotated
 
 import polars as pl
 
-from syntagm.core.errors import UsageError
-from syntagm.core.io.number import whole
-from syntagm.core.settings import Reader
-from syntagm.runs.several import chosen_suite, having
-from syntagm.runs.store import Run
+from syntagm.core import Reader, UsageError, whole
+from syntagm.runs import Run, chosen_suite, having
 from syntagm.views.drawing.table import Table
 from syntagm.views.gaps import kept
 from syntagm.views.gaps.filled import filled

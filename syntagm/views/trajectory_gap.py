@@ -4,12 +4,10 @@ import math
 from collections.abc import Sequence
 from itertools import combinations
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.result import Estimate, Group
-from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, trajectory
-from syntagm.stats.paired import Comparison
-from syntagm.stats.trajectory import Between
+from syntagm.core import UsageError
+from syntagm.evaluation import Estimate, Group
+from syntagm.runs import Run
+from syntagm.stats import Between, Comparison, bootstrap, trajectory
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
 from syntagm.views.options import Measure

@@ -8,11 +8,10 @@ from typing import Annotated, Any
 import numpy as np
 import polars as pl
 
+from syntagm.core import UsageError
 from syntagm.core.display import shown
-from syntagm.core.errors import UsageError
-from syntagm.models.words.words import between_blanks
-from syntagm.runs.several import chosen_suite, having
-from syntagm.runs.store import Run
+from syntagm.models import between_blanks
+from syntagm.runs import Run, chosen_suite, having
 from syntagm.views.drawing import axes, layers
 from syntagm.views.drawing.chart import Figure, Spec, finish
 from syntagm.views.drawing.layers import layer

@@ -10,13 +10,23 @@ from typing import Any
 
 import pytest
 
-from syntagm.core.errors import InputError
-from syntagm.suites.check import RULES, Finding, check, repeated
-from syntagm.suites.check.spelling import apart, foreign, unescaped
-from syntagm.suites.formula import parse
+from syntagm.core import InputError
+from syntagm.suites import (
+    Finding,
+    Item,
+    Prediction,
+    Region,
+    Sentence,
+    Suite,
+    apart,
+    expand,
+    foreign,
+    parse,
+    repeated,
+    unescaped,
+)
+from syntagm.suites.check import RULES, check
 from syntagm.suites.materials import reading
-from syntagm.suites.materials.finding import expand
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 
 DATA = Path(__file__).parents[1] / "data"
 FILES = sorted((DATA / "check").iterdir())

@@ -11,14 +11,9 @@ from toy_runs import agreement, pairs, toy_run
 from syntagm.cli import main
 from syntagm.models.names import load
 from syntagm.report import methods, references
-from syntagm.runs.evaluate import evaluate, fill
-from syntagm.runs.evaluate import run_suites as run
-from syntagm.runs.store import open_run
-from syntagm.suites.formula import parse
-from syntagm.suites.materials.finding import collections, expand
-from syntagm.suites.materials.suite_files import SuiteFiles
-from syntagm.suites.suite import Prediction, sampled
-from syntagm.suites.word_list import WordList, WordRow
+from syntagm.runs import fill, open_run, run_suites as run
+from syntagm.runs.evaluate import evaluate
+from syntagm.suites import Prediction, SuiteFiles, WordList, WordRow, collections, expand, parse, sampled
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))
 REQUIRED = {

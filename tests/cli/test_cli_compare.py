@@ -5,14 +5,12 @@ from pathlib import Path
 import pytest
 from toy_runs import FULL, agreement, interrupt, pairs, toy_run
 
-from syntagm.views import by_name
 from syntagm.cli import main
-from syntagm.core.errors import RunError
-from syntagm.evaluation.result import Group
-from syntagm.runs.store import open_run
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.views.comparison import compare
+from syntagm.core import RunError
+from syntagm.evaluation import Group
+from syntagm.runs import open_run
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
+from syntagm.views import by_name, compare
 
 # In this text "barks" and "bark" follow "dog" 1 and 0 times, "cat" 1 and 0, "bird" 0 and 1: with one added to each, the
 # margins are log2(2 / 1) = 1, 1 and -1 bits. Against the toy model, item 2 (cat) flips; item 3 (bird) was a tie.
@@ -184,7 +182,7 @@ def test_a_missing_folder_is_an_error(tmp_path, capsys):
 
 
 def test_an_unfinished_run_is_named(folders):
-    from syntagm.runs.store import Run, open_run
+    from syntagm.runs import Run, open_run
 
     first, second = map(open_run, folders)
     second.done = False

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
-from syntagm.runs.store import open_run
+from syntagm.runs import open_run
 
 
 def run(*words: object) -> int:

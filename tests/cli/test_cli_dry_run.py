@@ -9,8 +9,7 @@ import pytest
 from executor_for_tests import Here
 
 from syntagm.cli import main
-from syntagm.core.errors import ModelError
-from syntagm.core.io import seal
+from syntagm.core import ModelError, seal
 from syntagm.models import names
 
 SUITE = ("--suite", "hu2020/mvrr", "--limit", "3", "--no-report")

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError
-from syntagm.runs.store import open_run
-from syntagm.suites.materials import excluded
-from syntagm.suites.suite import Item, Sentence, Suite, exclusion_of, without
+from syntagm.core import InputError
+from syntagm.runs import open_run
+from syntagm.suites import Item, Sentence, Suite, excluded, exclusion_of
+from syntagm.suites.suite import without
 
 ROWS = "good\tbad\nIda sings well.\tIda sing well.\nBo hums a tune.\tBo hum a tune.\nAda sees it.\tAda see it.\n"
 

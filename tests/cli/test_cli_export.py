@@ -9,10 +9,8 @@ from toy_runs import FULL, agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
 from syntagm.models.names import load
-from syntagm.runs.evaluate import run_suites as run
-from syntagm.runs.store import open_run
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Sentence, Suite
+from syntagm.runs import open_run, run_suites as run
+from syntagm.suites import Item, Prediction, Sentence, Suite, parse
 from syntagm.views.export import lm_eval
 
 ODD = (

@@ -7,9 +7,8 @@ from models_for_tests import TEXT
 
 from syntagm.cli import main
 from syntagm.models.names import load
+from syntagm.training import NgramSettings, changed
 from syntagm.training.ngram import train as ngram
-from syntagm.training.ngram.settings import NgramSettings
-from syntagm.training.options import changed
 
 ASKED = ["The dog barks.", "Nobody knows the zzyxes , or 1999 Xyzlings .", "barks"]
 

@@ -13,8 +13,7 @@ from toy_runs import agreement, pairs
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.runs.evaluate import run_suites
-from syntagm.runs.imported.pairs import import_results
+from syntagm.runs import import_results, run_suites
 
 HITS = "mean_token+ties_as_hits"
 TEXTS = (("The dog barks", "The dog bark"), ("a b", "a b"), ("The dog bark", "The dog barks"))

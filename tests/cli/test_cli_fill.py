@@ -8,7 +8,7 @@ from toy_runs import edit_record
 
 from syntagm.cli import main
 from syntagm.cli.fill import show
-from syntagm.runs.store import Run, open_run
+from syntagm.runs import Run, open_run
 
 LIST = "lemma,form:singular,form:plural\nbark,barks,bark\nsleep,sleeps,sleep\nhum,hums,hum\n"
 PAIRS = (

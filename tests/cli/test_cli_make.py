@@ -8,7 +8,7 @@ import pytest
 from grammar_for_tests import CROSS, SAMPLE, TABLE, one
 
 from syntagm.cli import main
-from syntagm.suites.materials.finding import expand
+from syntagm.suites import expand
 from syntagm.suites.materials.reading import read
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from syntagm import cli
 from syntagm.cli import main
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 
 def outputs(parser: argparse.ArgumentParser, command: str = "") -> Iterator[tuple[str, argparse.Action]]:

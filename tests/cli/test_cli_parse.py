@@ -8,7 +8,7 @@ from models_for_tests import TEXT
 from training_for_tests import bracketed, learn
 
 from syntagm.cli import main
-from syntagm.training.corpora import brackets
+from syntagm.training import brackets
 from syntagm.training.corpora.trees import parse, words
 
 

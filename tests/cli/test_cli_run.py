@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
-from syntagm.runs.store import open_run
+from syntagm.runs import open_run
 
 PAIRS = "id\tgood\tbad\n1\tThe dog barks.\tThe dog bark.\n2\tThe dogs bark.\tThe dogs barks.\n"
 

@@ -13,13 +13,12 @@ import pytest
 from rich.console import Console
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.views import by_name
-from syntagm.cli import _screen, main
-from syntagm.cli import run as run_command
-from syntagm.core.errors import Interrupted
+from syntagm.cli import _screen, main, run as run_command
+from syntagm.core import Interrupted
 from syntagm.models import names as model_names
 from syntagm.report import page
-from syntagm.runs.store import Run, open_run
+from syntagm.runs import Run, open_run
+from syntagm.views import by_name
 from syntagm.views.drawing.series import Series
 
 SUITE = ["--suite", "hu2020/mvrr"]

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main, selftest
-from syntagm.core.errors import RunError
-from syntagm.core.io import lock
+from syntagm.core import RunError, lock
 
 
 @pytest.mark.slow

@@ -10,10 +10,10 @@ import pytest
 from report_examples import crossed, gaps
 from toy_runs import agreement, interrupt, pairs, toy_run
 
-from syntagm.views import by_name
 from syntagm.cli import main
-from syntagm.runs.store import Run
-from syntagm.suites.suite import Suite
+from syntagm.runs import Run
+from syntagm.suites import Suite
+from syntagm.views import by_name
 from syntagm.views.scores import numbers as estimates
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))

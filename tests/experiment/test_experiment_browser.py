@@ -17,9 +17,7 @@ from typing import Any
 
 import pytest
 
-from syntagm.experiment import answers, jspsych, read, simulate, walk
-from syntagm.experiment.answers import Audit
-from syntagm.experiment.store import Study
+from syntagm.experiment import Audit, Study, answers, jspsych, read, simulate, walk
 from tests.experiment_for_tests import pairs, planned, written
 
 pytestmark = pytest.mark.slow

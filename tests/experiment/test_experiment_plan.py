@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, RunError, UsageError
-from syntagm.evaluation.result import Kind
-from syntagm.experiment import designs, make, order, plan, texts
-from syntagm.experiment.plan import Plan
-from syntagm.stats.judgements import Judgements
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Prediction, Suite
+from syntagm.core import InputError, RunError, UsageError
+from syntagm.evaluation import Kind
+from syntagm.experiment import Plan, designs, make, order, plan, texts
+from syntagm.stats import Judgements
+from syntagm.suites import Prediction, Suite, parse
 from tests.experiment_for_tests import crossed, pairs, planned
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.core.errors import InputError, RunError
-from syntagm.experiment.database import KEY, NAME
-from syntagm.experiment.store import Study
+from syntagm.core import InputError, RunError
+from syntagm.experiment import NAME, Study
+from syntagm.experiment.database import KEY
 from tests.experiment_for_tests import Clock, filled, pairs, planned, study
 
 MADE = planned([pairs()], "forced-choice", 4)
@@ -155,7 +155,7 @@ def test_edited_people_are_refused(tmp_path: Path, change: str) -> None:
 
 
 def test_a_damaged_file_is_not_called_whole(tmp_path: Path) -> None:
-    from syntagm.core.io import integrity
+    from syntagm.core import integrity
 
     of = study(MADE, tmp_path)
     of.path.write_text("no database" * 100)

@@ -10,15 +10,12 @@ import pytest
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import InputError, RunError, UsageError
-from syntagm.experiment import alarms, answers, make, people, read, simulate
-from syntagm.experiment.answers import Answer, Audit
-from syntagm.experiment.plan import Exclusions, Plan
-from syntagm.experiment.store import Study
-from syntagm.runs.store import Run, open_run
+from syntagm.core import InputError, RunError, UsageError
+from syntagm.experiment import Audit, Exclusions, Plan, Study, alarms, answers, make, people, read, simulate
+from syntagm.experiment.answers import Answer
+from syntagm.runs import Run, open_run
 from syntagm.stats import agreement
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Sentence, Suite
+from syntagm.suites import Item, Prediction, Sentence, Suite, parse
 from tests.experiment_for_tests import crossed, filled, pairs, planned, written
 
 PAIRS = planned([pairs(items=2)], "forced-choice", 4)
@@ -238,7 +235,7 @@ def test_answers_that_were_exported_give_the_same_run(tmp_path: Path) -> None:
         study = filled(made, tmp_path / design)
         given = study.answers()
         columns, lines = answers.table(made, given)
-        from syntagm.core.io import csv
+        from syntagm.core import csv
 
         # Times are those of regions, and say so.
         assert columns == (*answers.COLUMNS, *(["times"] if design == "self-paced" else []))

@@ -14,10 +14,8 @@ from typing import Any
 import pytest
 
 from syntagm.cli import main
-from syntagm.core.errors import RunError
-from syntagm.core.io import integrity
-from syntagm.experiment import database, receipts
-from syntagm.experiment.store import Study
+from syntagm.core import RunError, integrity
+from syntagm.experiment import Study, database, receipts
 from tests.experiment_for_tests import Clock, filled, pairs, planned, study, written
 
 MADE = planned([pairs()], "forced-choice", 4)
@@ -358,7 +356,7 @@ def test_whichever_file_is_damaged_nothing_is_lost(tmp_path: Path) -> None:
 _ANSWERING = """
 import sys, time
 from pathlib import Path
-from syntagm.experiment.store import Study
+from syntagm.experiment import Study
 of = Study(Path(sys.argv[1]))
 while (admitted := of.admit()):
     for trial, _ in of.trials_of(admitted[0]):

@@ -6,13 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
+from syntagm.suites import Suite
 from syntagm.suites.formats import _pair, blimp
 from syntagm.suites.materials import reading
-from syntagm.suites.suite import Suite
 
 HERE = Path(__file__).parents[1] / "data" / "blimp"
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "blimp"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.suites.materials import reading
 
 # File -> content. All but the last few would have been pairs for a reader that looks at the number of columns only.

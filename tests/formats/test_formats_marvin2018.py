@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
+from syntagm.suites import Suite
 from syntagm.suites.check import check
 from syntagm.suites.materials import reading
-from syntagm.suites.suite import Suite
 
 PAIRS = {
     "sing_MS_MV_sing_ES": [("the monk near the goat hums", "the monk near the goat hum")],

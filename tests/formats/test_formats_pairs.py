@@ -4,17 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from toy_runs import interrupt, toy_run
 
-from syntagm.core.errors import InputError, RunError, UsageError
-from syntagm.runs.engine import well_formed
-from syntagm.runs.store import open_run
-from syntagm.suites.check import Finding, check
+from syntagm.core import InputError, RunError, UsageError
+from syntagm.runs import open_run, well_formed
+from syntagm.suites import Finding, Sentence, Suite
+from syntagm.suites.check import check
 from syntagm.suites.formats import _pair, pairs
 from syntagm.suites.materials import reading
-from syntagm.suites.suite import Sentence, Suite, published
+from syntagm.suites.suite import published
 
 DATA = Path(__file__).parents[1] / "data"
 BLIMP = Path(__file__).resolve().parents[3] / "shared" / "data" / "blimp"
@@ -505,8 +504,8 @@ cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
 def test_any_text_survives_a_table(
     rows: list[tuple[str, str, str, str]], suffix: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    from syntagm.suites import Item, Sentence
     from syntagm.suites.formats import _pair
-    from syntagm.suites.suite import Item, Sentence
 
     items = [
         (name, Item(tag, {"good": Sentence(good), "bad": Sentence(bad)}, {"note": tag}))

@@ -9,20 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from samples_for_tests import DATA, FILES, UNCLAIMED, WRITTEN, of_format
 
-from syntagm.core import permissions
-from syntagm.core import registry as folder
-from syntagm.core.errors import InputError, SyntagmError, UsageError
-from syntagm.core.io import csv, shape
-from syntagm.core.io import json as strict_json
-from syntagm.evaluation.conventions import ratings
+from syntagm.core import (
+    InputError,
+    SyntagmError,
+    UsageError,
+    csv,
+    json as strict_json,
+    permissions,
+    registry as folder,
+    shape,
+)
+from syntagm.evaluation import ratings
 from syntagm.reading_times import tables
 from syntagm.runs.imported import minicons
-from syntagm.suites import word_list
-from syntagm.suites.materials import excluded, finding, reading
+from syntagm.suites import excluded, finding, word_list
+from syntagm.suites.materials import reading
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
 LANTERNS = DATA / "syntaxgym" / "lanterns.json"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
 from syntagm.suites.formats import blimp, refining_tse
 from syntagm.suites.materials.reading import claimed, read
 from syntagm.suites.suite import published

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, UsageError
-from syntagm.runs.imported.pairs import import_results
+from syntagm.core import InputError, UsageError
+from syntagm.runs import import_results
+from syntagm.suites import Suite
 from syntagm.suites.materials import reading
-from syntagm.suites.suite import Suite
 
 DATA = Path(__file__).parents[1] / "data"
 

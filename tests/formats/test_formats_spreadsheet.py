@@ -4,16 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError
-from syntagm.suites.formats import spreadsheet
-from syntagm.suites.formula import parse
+from syntagm.core import InputError
+from syntagm.suites import AGGREGATES, Item, Prediction, Region, Sentence, Suite, parse, spreadsheet, write_suites
 from syntagm.suites.materials import reading
-from syntagm.suites.materials.conversion import write_suites
-from syntagm.suites.suite import AGGREGATES, Item, Prediction, Region, Sentence, Suite
 
 DATA = Path(__file__).parents[1] / "data" / "spreadsheet"
 AGREEMENT = Prediction("agreement", parse("(verb;%match%) < (verb;%mismatch%)"))

@@ -5,14 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.suites.formats import syntaxgym, syntaxgym_csv
-from syntagm.suites.formula import parse
+from syntagm.core import InputError, UsageError
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse, syntaxgym
+from syntagm.suites.formats import syntaxgym_csv
 from syntagm.suites.materials import reading
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 
 HERE = Path(__file__).parents[1] / "data" / "syntaxgym"
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "syntaxgym"

@@ -19,23 +19,15 @@ from ngrams_for_tests import TOY, trained
 from safetensors.torch import save
 
 from fuzzing import mutation, templates
-from syntagm.core import registry
-from syntagm.core.errors import FormulaError, ModelError, SyntagmError
-from syntagm.core.io import seal, torch_file
-from syntagm.models import checkpoints, names
+from syntagm.core import FormulaError, ModelError, SyntagmError, registry, seal, torch_file
+from syntagm.models import checkpoints, folder as ngram_folder, names, refuse_unsafe, vocabulary
 from syntagm.models.exec.model import _start
-from syntagm.models.hugging_face.unsafe import refuse_unsafe
-from syntagm.models.ngram import folder as ngram_folder
 from syntagm.models.ngram import model as ngram
-from syntagm.models.words import vocabulary
-from syntagm.suites import materials
+from syntagm.suites import materials, parse, schema
 from syntagm.suites.check import check
-from syntagm.suites.formula import parse
 from syntagm.suites.materials import reading
-from syntagm.suites.templates import schema
 from syntagm.suites.word_list import read as read_words
-from syntagm.training import record
-from syntagm.training.corpora import corpus
+from syntagm.training import corpus, record
 from syntagm.training.multitask import tagged
 
 LISTS = Path(materials.__file__).parent / "lexicon"

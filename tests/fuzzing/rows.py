@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import SyntagmError
+from syntagm.core import SyntagmError
 from syntagm.suites.check import check
 from syntagm.suites.materials import reading
 

@@ -8,12 +8,10 @@ from pathlib import Path
 
 from grammar_for_tests import CROSS, LANGUAGE, SAMPLE, TABLE
 
-from syntagm.core.errors import InputError
-from syntagm.suites import materials
+from syntagm.core import InputError
+from syntagm.suites import counts, materials, template
 from syntagm.suites.check import check
-from syntagm.suites.formats import template
 from syntagm.suites.materials import reading
-from syntagm.suites.templates.counts import counts
 
 PARADIGMS = Path(materials.__file__).parent / "warstadt2020"
 # Counting is exhaustive, and takes some milliseconds for each configuration.

@@ -8,17 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from masked_for_tests import transformer as masked_transformer
-from masked_for_tests import word_pieces
+from masked_for_tests import transformer as masked_transformer, word_pieces
 from models_for_tests import TEXT, byte_level, transformer
 
 import syntagm as sg
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
+from syntagm.models import as_evaluated
 from syntagm.models.causal import model as causal
-from syntagm.models.in_memory import as_evaluated
-from syntagm.stats import suite_intervals
-from syntagm.stats.bootstrap import Resampling, using
-from syntagm.stats.precision import items_for, reach_of
+from syntagm.stats import Resampling, items_for, reach_of, suite_intervals, using
 
 
 def suites(names: Sequence[str] = ("boats", "doors"), items: int = 6) -> list[sg.Suite]:

@@ -12,7 +12,8 @@ from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 
-from syntagm.core.io.written import FILES, FOLDERS, File
+from syntagm.core import FOLDERS
+from syntagm.core.io.written import FILES, File
 
 from .disk import KILL, Disk, Outcome
 from .lines import LINES, LOOSE, PREPARATION

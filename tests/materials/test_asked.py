@@ -10,10 +10,9 @@ from toy_runs import agreement, pairs
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
+from syntagm.suites import asked, write_suites
 from syntagm.suites.check import check
-from syntagm.suites.materials import asked
-from syntagm.suites.materials.conversion import write_suites
 
 PAIRS = pairs("two", ("The dog barks.", "The dog bark."), ("She saw him.", "She saw he."), tags={"language": "en"})
 

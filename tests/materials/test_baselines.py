@@ -9,11 +9,8 @@ from toy_runs import pairs
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.evaluation import baselines
-from syntagm.evaluation.baselines import Baseline, Frequencies
-from syntagm.suites.formula import parse
-from syntagm.suites.materials.finding import collections
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.evaluation import Baseline, Frequencies, baselines
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, collections, parse
 from tools import balance
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "chance.md"

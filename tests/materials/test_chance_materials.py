@@ -23,10 +23,10 @@ from toy_runs import pairs
 
 import syntagm as sg
 from syntagm.evaluation.chance.chance import chance
-from syntagm.models.contract import LanguageModel
+from syntagm.models import LanguageModel
 from syntagm.models.random.model import load
-from syntagm.stats.adjust import holm
-from syntagm.suites.suite import Item, Prediction, Suite
+from syntagm.stats import holm
+from syntagm.suites import Item, Prediction, Suite
 
 SEEDS = range(1, 21)
 MOST = 100

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.core.errors import SyntagmError, UsageError
-from syntagm.suites.materials import conversion, datasets, finding, reading
-from syntagm.suites.materials.swapped import swapped
-from syntagm.suites.suite import Item, Sentence, Suite, published
+from syntagm.core import SyntagmError, UsageError
+from syntagm.suites import Item, Sentence, Suite, datasets, finding, swapped
+from syntagm.suites.materials import conversion, reading
+from syntagm.suites.suite import published
 from tools import datasets as page
 
 DATA = Path(__file__).parents[1] / "data"

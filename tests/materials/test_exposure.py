@@ -8,9 +8,9 @@ import pytest
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import InputError
-from syntagm.suites.materials import treebank
-from syntagm.suites.materials.exposure import COLUMNS, Construction, Wanted, read, segments
+from syntagm.core import InputError
+from syntagm.suites import COLUMNS, Wanted, treebank
+from syntagm.suites.materials.exposure import Construction, read, segments
 from syntagm.suites.materials.trees import Tree
 
 TEXT = """The cook is here. The cook is hard to please, and the cook is easy to see.

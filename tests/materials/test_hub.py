@@ -11,9 +11,8 @@ import polars as pl
 import pytest
 from huggingface_hub import constants
 
-from syntagm.core.errors import InputError, SyntagmError, UsageError
-from syntagm.suites.materials.finding import expand
-from syntagm.suites.materials.suite_files import read_suites
+from syntagm.core import InputError, SyntagmError, UsageError
+from syntagm.suites import expand, read_suites
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 ROWS = [

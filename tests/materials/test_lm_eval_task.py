@@ -8,8 +8,8 @@ from toy_runs import agreement, pairs
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import InputError
-from syntagm.suites.materials import lm_eval_task
+from syntagm.core import InputError
+from syntagm.suites import lm_eval_task
 
 
 def entries(content: bytes) -> dict[str, object]:

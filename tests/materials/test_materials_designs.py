@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 import syntagm
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 
 ISLANDS = ["adjunct", "complex_np", "coordination", "relative_clause", "subject", "wh"]
 CELLS = [

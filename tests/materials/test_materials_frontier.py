@@ -12,9 +12,8 @@ import pytest
 import syntagm
 from syntagm.evaluation import baselines
 from syntagm.evaluation.chance import chance
-from syntagm.suites.languages import frequency, tags
+from syntagm.suites import Suite, frequency, tags
 from syntagm.suites.materials.exposure import TAG, Construction, segments
-from syntagm.suites.suite import Suite
 
 # What a corrected variant is a variant of.
 VARIANTS = {

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import syntagm
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 
 LEXICON = Path(syntagm.__file__).parent / "suites" / "materials" / "lexicon" / "german"
 Reading = tuple[str, str, str]

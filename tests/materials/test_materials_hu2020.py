@@ -11,7 +11,8 @@ import pytest
 from hu2020_for_tests import DESIGNS, compared, items, joined, numbered, rows, suite, suites
 
 import syntagm
-from syntagm.suites.materials.finding import bundled_suites, collections
+from syntagm.suites import collections
+from syntagm.suites.materials.finding import bundled_suites
 
 every_suite = pytest.mark.parametrize("name", sorted(DESIGNS))
 

@@ -5,8 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from syntagm.suites.languages import spelling, tags
-from syntagm.suites.templates import schema
+from syntagm.suites import schema, spelling, tags
 from tools import lexicon
 
 SCHEMA = lexicon.schema()

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import syntagm
+from syntagm.suites import Suite, finding, template
 from syntagm.suites.check import check
-from syntagm.suites.formats import marvin2018, template
-from syntagm.suites.materials import finding, reading
-from syntagm.suites.suite import Suite
+from syntagm.suites.formats import marvin2018
+from syntagm.suites.materials import reading
 from syntagm.suites.templates import make
 
 FOLDER = Path(syntagm.__file__).parent / "suites" / "materials" / "marvin2018"

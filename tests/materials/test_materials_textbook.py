@@ -9,7 +9,7 @@ import pytest
 from hu2020_for_tests import compared
 
 import syntagm
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 
 # Suite: its topic on the page about coverage.
 TOPICS = {

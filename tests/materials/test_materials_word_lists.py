@@ -12,10 +12,8 @@ import pytest
 import syntagm
 import syntagm.suites.materials
 from syntagm.evaluation.gaps.context import Context, Labels, chosen, contexts
-from syntagm.suites import word_list
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite, WordRow, word_list
 from syntagm.suites.templates.template import read_lexicon
-from syntagm.suites.word_list import WordRow
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "recipes" / "verbs"

@@ -10,10 +10,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from syntagm.core.errors import InputError, SyntagmError, UsageError
-from syntagm.core.io import utf8
-from syntagm.suites.materials import finding, packed, reading
-from syntagm.suites.materials.suite_files import read_suites
+from syntagm.core import InputError, SyntagmError, UsageError, utf8
+from syntagm.suites import finding, read_suites
+from syntagm.suites.materials import packed, reading
 
 ROWS = "good\tbad\tparadigm\nThe kite flies.\tThe kite fly.\tkites\nÉva vole.\tÉva volent.\tkites\n"
 TEXTS = [("The kite flies.", "The kite fly."), ("Éva vole.", "Éva volent.")]

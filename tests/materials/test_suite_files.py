@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from syntagm.suites import Suite, SuiteFiles
 from syntagm.suites.materials import suite_files
-from syntagm.suites.materials.suite_files import SuiteFiles
-from syntagm.suites.suite import Suite
 
 
 def pairs(count: int) -> str:

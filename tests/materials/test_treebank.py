@@ -6,8 +6,8 @@ import pytest
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import InputError
-from syntagm.suites.materials import treebank
+from syntagm.core import InputError
+from syntagm.suites import treebank
 from syntagm.suites.materials.treebank import Rule, suite
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "ud" / "de_gsd-ud-dev.conllu"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.suites import word_list
-from syntagm.suites.word_list import WordList, WordRow, kept, read
+from syntagm.core import InputError, UsageError
+from syntagm.suites import WordList, WordRow, kept, word_list
+from syntagm.suites.word_list import read
 
 OURS = "lemma,form:singular,form:plural,band,noun\nbe,is,are,1,no\nwalk,walks,walk,2,yes\n"
 # Faults as the published list has them: a wrong form, a past tense, no verb, and a form in two rows.

@@ -14,9 +14,8 @@ import torch
 from models_for_tests import byte_level, transformer, words
 from safetensors.torch import load_file, save_file
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.models import names
-from syntagm.models.contract import LanguageModel
+from syntagm.core import ModelError, UsageError
+from syntagm.models import LanguageModel, names
 
 # peft asks a model of transformers for an attribute that is deprecated there.
 pytestmark = [

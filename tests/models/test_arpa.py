@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from ngrams_for_tests import TOY, trained
 
-from syntagm.core.errors import ModelError, RunError
-from syntagm.models.ngram import arpa, arpa_reader
+from syntagm.core import ModelError, RunError
+from syntagm.models import Ngrams, arpa
+from syntagm.models.ngram import arpa_reader
 from syntagm.models.ngram.model import load
-from syntagm.models.ngram.ngrams import Ngrams
 
 # SRILM prunes bigrams that trigrams end in: `b c` is not listed, `a b c` is. The columns are blanks apart here and there.
 PRUNED = """\

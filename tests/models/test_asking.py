@@ -14,24 +14,17 @@ from served_for_tests import Request, Server, serving
 from toy_runs import agreement
 
 from syntagm.cli import main
-from syntagm.core.errors import ModelError
-from syntagm.core.permissions import Permissions
-from syntagm.core.progress import Progress
+from syntagm.core import ModelError, Permissions, Progress
+from syntagm.evaluation import Predictions, score_text
 from syntagm.evaluation.perplexity import perplexity
-from syntagm.evaluation.predictions.task import Predictions
-from syntagm.evaluation.texts import score_text
-from syntagm.models import names
-from syntagm.models.answers import Fill, Gap, Surprisals
-from syntagm.models.asking import Asking
-from syntagm.models.contract import LanguageModel
+from syntagm.models import Asking, Fill, Gap, LanguageModel, Surprisals, names
+from syntagm.runs import Job, Run, open_run, run_suites
 from syntagm.runs.cache import AnswerCache
 from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive
 from syntagm.runs.engine import execute
-from syntagm.runs.evaluate import evaluate, run_suites
-from syntagm.runs.evaluation import Job
-from syntagm.runs.store import Run, open_run
-from syntagm.suites.suite import Suite
+from syntagm.runs.evaluate import evaluate
+from syntagm.suites import Suite
 
 SUITES = [
     agreement("first"),

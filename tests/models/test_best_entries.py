@@ -14,10 +14,9 @@ from models_for_tests import FAMILIES, byte_level, filling, lstm, ngram, sentenc
 from test_causal_fill import word_pieces as marked_pieces
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.models.answers import Entry, Gap
+from syntagm.core import ModelError, UsageError
+from syntagm.models import Entry, Gap, LanguageModel
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.entries import Entries
 from syntagm.models.masked.model import Masked
 from syntagm.models.names import load

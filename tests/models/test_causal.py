@@ -12,11 +12,10 @@ import transformers
 from models_for_tests import ALIKE, BEFORE_5, CAUSAL, END, byte_level, causal, sentencepiece_like, transformer, words
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.models import names
-from syntagm.models.answers import Surprisals
+from syntagm.core import ModelError, UsageError
+from syntagm.models import Causal, Surprisals, names
 from syntagm.models.causal.forward import Forward
-from syntagm.models.causal.model import Causal, from_transformers
+from syntagm.models.causal.model import from_transformers
 
 TEXTS = [
     "The old gardener watered the roses.",

@@ -15,11 +15,11 @@ import transformers
 from models_for_tests import BEFORE_5, TEXT, byte_level, sentencepiece_like, transformer, words
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.models.answers import Gap
+from syntagm.core import ModelError, UsageError
+from syntagm.models import Causal, Gap
 from syntagm.models.causal import candidates
 from syntagm.models.causal.candidates import Speller, divides_at_blanks
-from syntagm.models.causal.model import Causal, from_transformers
+from syntagm.models.causal.model import from_transformers
 
 WORDS = ("roses", "rose", "rain", "gardeners", "gardener", "boats", "zyzzyva", "fine-tunes", "has watered", "café")
 LEFTS = ["The old ", "The old gardener watered the ", "", 'She said "', "Two  ", "Eins\n", "naïve café "]

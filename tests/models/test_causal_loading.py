@@ -19,12 +19,12 @@ from huggingface_hub import constants
 from models_for_tests import BEFORE_5, byte_level, transformer, words
 from safetensors.torch import load_file, save_file
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.models import names
+from syntagm.core import ModelError, UsageError
+from syntagm.models import hash_folder, names
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.families import bundled
 from syntagm.models.hugging_face import unsafe
-from syntagm.models.hugging_face.weights import hash_folder, hash_of_weights
+from syntagm.models.hugging_face.weights import hash_of_weights
 from syntagm.models.names import Name
 
 TEXTS = ["The old gardener watered the roses.", "Ten boats"]

@@ -11,12 +11,11 @@ import torch
 import transformers
 from models_for_tests import byte_level, causal, transformer
 
-from syntagm.core.errors import ModelError, lacks_memory
-from syntagm.models import names
-from syntagm.models.answers import Surprisals
+from syntagm.core import ModelError, lacks_memory
+from syntagm.models import Causal, Surprisals, names
 from syntagm.models.causal import forward
 from syntagm.models.causal.head import Head
-from syntagm.models.causal.model import Causal, from_transformers
+from syntagm.models.causal.model import from_transformers
 
 DRAW = np.random.default_rng(7)
 WORDS = ["gardener", "watered", "roses", "boats", "near", "the", "gate", "waiting", "No", "one"]

@@ -11,7 +11,7 @@ import pytest
 from models_for_tests import byte_level, causal, pieces, sentencepiece_like, transformer, words
 from tokenizers import AddedToken, normalizers
 
-from syntagm.core.errors import ModelError, UsageError
+from syntagm.core import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.hugging_face.tokens import Encoded, encode

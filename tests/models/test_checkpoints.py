@@ -15,8 +15,7 @@ from laboratory import torch_files as written
 from torch import nn
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, ModelError, UsageError
-from syntagm.core.io import torch_file
+from syntagm.core import InputError, ModelError, UsageError, torch_file
 from syntagm.models import checkpoints, names
 from syntagm.models.lstm.network import Network
 

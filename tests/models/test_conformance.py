@@ -10,11 +10,9 @@ import pytest
 from models_for_tests import rnng
 
 from syntagm.cli import main
-from syntagm.core.errors import ModelError
-from syntagm.models import names
-from syntagm.models.answers import Fill, Gap, Reductions, Surprisals
-from syntagm.models.conformance import CHECKS, TEXTS, failures, prefixes
-from syntagm.models.contract import LanguageModel
+from syntagm.core import ModelError
+from syntagm.models import CHECKS, TEXTS, Fill, Gap, LanguageModel, Reductions, Surprisals, failures, names
+from syntagm.models.conformance import prefixes
 from syntagm.models.partition import fault
 from syntagm.models.toy.family import FAMILY
 from syntagm.models.toy.model import SENTENCES, Toy

@@ -12,10 +12,10 @@ from models_for_tests import byte_level, lstm, rnng, transformer
 from toy_runs import pairs
 
 import syntagm as sg
-from syntagm.models.asking import Asking
+from syntagm.models import Asking
 from syntagm.models.unchanged import checksum
+from syntagm.runs import run_suites
 from syntagm.runs.cache import AnswerCache
-from syntagm.runs.evaluate import run_suites
 
 TEXTS = ["The old gardener watered the roses.", "Ten boats."]
 

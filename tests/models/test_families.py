@@ -14,18 +14,16 @@ from masked_for_tests import masked, word_pieces
 from safetensors.torch import save_file
 
 from syntagm.cli import main
-from syntagm.core import registry
-from syntagm.core.errors import ModelError, SyntagmError, UsageError
+from syntagm.core import ModelError, SyntagmError, UsageError, registry
 from syntagm.evaluation.predictions.task import skipped_predictions
-from syntagm.models import families, names
-from syntagm.models.family import Family, Program, Scoring
+from syntagm.models import Choice, Family, Fixed, Option, Scoring, Value, families, names
+from syntagm.models.family import Program
 from syntagm.models.hugging_face.loading import spelled
 from syntagm.models.hugging_face.options import DTYPE
 from syntagm.models.hugging_face.tokens import frame
 from syntagm.models.masked.masking import KINDS, Masking
-from syntagm.models.option import Choice, Fixed, Option, Value
 from syntagm.report import references
-from syntagm.suites.materials.suite_files import read_suites
+from syntagm.suites import read_suites
 from tools import options as tables
 
 OPTIONS = [
@@ -294,14 +292,14 @@ def test_predictions_about_parts_are_skipped_for_models_that_see_both_sides_of_a
 
 
 PARROT = """
-from syntagm.models.family import Family
+from syntagm.models import Family
 
 FAMILY = Family(name="parrot", summary="Repeats.", module="parrot.model")
 """
 MODEL = """
 import numpy as np
-from syntagm.models.answers import Surprisals
-from syntagm.models.contract import LanguageModel
+from syntagm.models import Surprisals
+from syntagm.models import LanguageModel
 
 
 class Parrot(LanguageModel):

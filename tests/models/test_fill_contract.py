@@ -9,11 +9,8 @@ import numpy as np
 import pytest
 from models_for_tests import ALIKE, CAUSAL, FAMILIES, causal, filling
 
-from syntagm.core.errors import ModelError
-from syntagm.models import names
-from syntagm.models.answers import Fill, Gap
-from syntagm.models.causal.model import Causal
-from syntagm.models.contract import LanguageModel
+from syntagm.core import ModelError
+from syntagm.models import Causal, Fill, Gap, LanguageModel, names
 
 WORDS = ("roses", "rose", "rain", "gardener", "gardeners", "gardener", "boats", "zyzzyva", "new boats", "forgets")
 LEFTS = ["The old ", "The old gardener watered the ", "", "No one who has met the "]

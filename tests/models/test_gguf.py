@@ -12,7 +12,7 @@ import pytest
 import torch
 from models_for_tests import byte_level, transformer
 
-from syntagm.core.errors import ModelError, UsageError
+from syntagm.core import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.hugging_face.quantised import read_gguf, refuse_unused

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from models_for_tests import byte_level, sentencepiece_like, transformer
 
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError
 from syntagm.models import names
 from syntagm.models.hugging_face import unsafe
 from syntagm.models.hugging_face.tokens import starts_of

@@ -30,12 +30,10 @@ from laboratory.jrnn import (
 )  # fmt: skip
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, ModelError
-from syntagm.core.io import seal
-from syntagm.models import checkpoints, names
+from syntagm.core import InputError, ModelError, seal
+from syntagm.models import Vocabulary, checkpoints, names
 from syntagm.models.jrnn.letters import LENGTH, Letters, Symbols, symbols
 from syntagm.models.jrnn.network import Network, Size
-from syntagm.models.words.vocabulary import Vocabulary
 
 
 def imported(folder: Path, values: Arrays, words: list[bytes] = WORDS) -> str:

@@ -13,20 +13,13 @@ from models_for_tests import BFLOAT16, TEXT, lstm
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.core.io import seal
-from syntagm.core.progress import Progress
-from syntagm.models import names
-from syntagm.models.lstm.model import Lstm
+from syntagm.core import ModelError, Progress, UsageError, seal
+from syntagm.models import Lstm, names, surprisals
 from syntagm.models.lstm.network import Network
-from syntagm.models.recurrent.reading import HEAD_ROWS, surprisals
-from syntagm.training import loop
-from syntagm.training.lstm.settings import LstmSettings, Size, Steps
-from syntagm.training.lstm.train import Lstm as Learner
+from syntagm.models.recurrent.reading import HEAD_ROWS
+from syntagm.training import Lstm as Learner, LstmSettings, OnePass, Settings, Size, Steps, Words, loop
 from syntagm.training.lstm.train import train
-from syntagm.training.recurrent.softmax import ROWS, OnePass
-from syntagm.training.settings import Settings
-from syntagm.training.words import Words
+from syntagm.training.recurrent.softmax import ROWS
 
 SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]
 

@@ -12,9 +12,8 @@ import torch
 import transformers
 from masked_for_tests import byte_pieces, masked, sentence_pieces, transformer, word_pieces
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.models import names
-from syntagm.models.answers import Fill, Gap
+from syntagm.core import ModelError, UsageError
+from syntagm.models import Fill, Gap, names
 from syntagm.models.masked import forward
 from syntagm.models.masked.forward import MaskedForward
 from syntagm.models.masked.model import Masked, from_transformers
@@ -327,8 +326,7 @@ def test_a_saved_checkpoint_is_the_live_model(tmp_path: Path) -> None:
 
 
 def test_a_model_without_a_masked_head_is_refused(tmp_path: Path) -> None:
-    from models_for_tests import byte_level
-    from models_for_tests import transformer as causal_transformer
+    from models_for_tests import byte_level, transformer as causal_transformer
 
     causal_transformer("gpt2", byte_level()).save_pretrained(tmp_path)
     byte_level().save_pretrained(tmp_path)

@@ -9,11 +9,11 @@ import torch
 from masked_for_tests import byte_pieces, masked, sentence_pieces, word_pieces
 from test_causal_tokens import ODD
 
-from syntagm.core.errors import AlignmentError, ModelError, UsageError
+from syntagm.core import AlignmentError, ModelError, UsageError
 from syntagm.evaluation.align import align
-from syntagm.models.answers import Gap, Surprisals
+from syntagm.models import Gap, Surprisals
 from syntagm.models.hugging_face.tokens import frame
-from syntagm.suites.suite import Region, Sentence
+from syntagm.suites import Region, Sentence
 
 TOKENIZERS = {
     "BERT": word_pieces(), "BERT, lower case": word_pieces(lower=True), "DeBERTa": sentence_pieces(),

@@ -12,12 +12,11 @@ from masked_for_tests import MASKED
 from models_for_tests import ALIKE, CAUSAL, FAMILIES, PLAIN
 from test_causal_tokens import odd_texts
 
-from syntagm.core.io import csv
+from syntagm.core import csv
 from syntagm.evaluation.align import align
-from syntagm.models import families, names
-from syntagm.models.conformance import CHECKS, CLOSE, TEXTS, Check, failures, prefixes
-from syntagm.models.contract import LanguageModel
-from syntagm.suites.suite import Region, Sentence
+from syntagm.models import CHECKS, TEXTS, LanguageModel, failures, families, names
+from syntagm.models.conformance import CLOSE, Check, prefixes
+from syntagm.suites import Region, Sentence
 
 ASKED = [*TEXTS, *prefixes(TEXTS).values()]
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

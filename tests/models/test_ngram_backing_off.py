@@ -9,14 +9,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from ngrams_for_tests import trained
 
-from syntagm.core.errors import InputError
-from syntagm.models.ngram import arpa, arpa_reader
-from syntagm.models.ngram.back_off import BackOff
-from syntagm.models.ngram.ngrams import Ngrams
+from syntagm.core import InputError
+from syntagm.models import BackOff, Ngrams, arpa
+from syntagm.models.ngram import arpa_reader
 
 SENTENCES = """\
 the baker that the baker likes sings .

@@ -8,15 +8,14 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from ngrams_for_tests import TOY, Slow, trained
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.models.ngram.back_off import BackOff
+from syntagm.core import InputError, UsageError
+from syntagm.models import BackOff
+from syntagm.training import Words
 from syntagm.training.corpora import bllip
 from syntagm.training.ngram import train as ngram
-from syntagm.training.words import Words
 
 CORPORA = st.lists(st.lists(st.sampled_from("abcd"), max_size=6), min_size=1, max_size=25).filter(any)
 # Of its bigrams, 4, 3, 5 and 7 occur once, twice, three and four times, so that the discount of 2 is 2 - 3 * 2/5 * 5/3 = 0.

@@ -16,21 +16,13 @@ from ngrams_for_tests import TOY, trained
 from safetensors.numpy import load_file, save_file
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, ModelError, RunError, UsageError
-from syntagm.core.io import lock, seal
-from syntagm.core.progress import Progress
-from syntagm.models import names
-from syntagm.models.answers import Gap
-from syntagm.models.ngram import arpa
-from syntagm.models.ngram import kenlm as _kenlm
-from syntagm.models.ngram import model as ngram
-from syntagm.models.ngram.back_off import BackOff
+from syntagm.core import InputError, ModelError, Progress, RunError, UsageError, lock, seal
+from syntagm.models import BackOff, Gap, Tokenisation, arpa, names
+from syntagm.models.ngram import kenlm as _kenlm, model as ngram
 from syntagm.models.ngram.kenlm import KenLM
-from syntagm.models.ngram.scorer import Tokenisation
 from syntagm.models.words import words as _words
-from syntagm.training.ngram.settings import NgramSettings
+from syntagm.training import NgramSettings, changed
 from syntagm.training.ngram.train import train
-from syntagm.training.options import changed
 
 FILES = {"model.json", "model.safetensors", "vocabulary.txt", "training.json", "seal.json"}
 

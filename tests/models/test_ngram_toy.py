@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from ngrams_for_tests import trained
 
-from syntagm.models.ngram.back_off import BackOff
+from syntagm.models import BackOff
 from syntagm.models.ngram.scorer import BITS
 
 ROWS = {

@@ -12,10 +12,9 @@ from torch import nn
 from training_for_tests import learn
 
 from syntagm.cli import main
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.core.io import seal
-from syntagm.models import names
-from syntagm.models.onlstm.network import Dropout, Layer, Network
+from syntagm.core import ModelError, UsageError, seal
+from syntagm.models import Dropout, names
+from syntagm.models.onlstm.network import Layer, Network
 from syntagm.models.onlstm.tree import of_distances
 from syntagm.models.recurrent.softmax import AdaptiveSoftmax, Softmax
 from syntagm.training.corpora.trees import parse, words

@@ -16,12 +16,10 @@ import pytest
 from served_for_tests import Fault, Server, network, send, serving
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, ModelError, SyntagmError, UsageError
-from syntagm.models import names
+from syntagm.core import InputError, ModelError, SyntagmError, UsageError
+from syntagm.models import CHECKS, TEXTS, failures, names
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.conformance import CHECKS, TEXTS, failures
-from syntagm.models.openai import client as client_module
-from syntagm.models.openai import vllm
+from syntagm.models.openai import client as client_module, vllm
 from syntagm.models.openai.answers import completion, offsets
 from syntagm.models.openai.client import Client
 

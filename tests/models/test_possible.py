@@ -11,13 +11,11 @@ import pytest
 from toy_runs import agreement
 
 from syntagm.cli import main
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError
+from syntagm.evaluation import score_text
 from syntagm.evaluation.perplexity import perplexity
-from syntagm.evaluation.texts import score_text
-from syntagm.models import names
-from syntagm.models.answers import Entry, Fill, Gap, Surprisals
-from syntagm.models.asking import Asking
-from syntagm.models.contract import LanguageModel, Sees
+from syntagm.models import Asking, Entry, Fill, Gap, LanguageModel, Surprisals, names
+from syntagm.models.contract import Sees
 from syntagm.models.possible import ROUNDING, fault, fault_in_gap
 from syntagm.models.recorded.model import Recorded
 from syntagm.runs.cache import AnswerCache

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from syntagm.models.causal.prefix_tree import Budget, Pack, batches, plan
+from syntagm.models import batches
+from syntagm.models.causal.prefix_tree import Budget, Pack, plan
 
 SEQUENCES = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=9), max_size=30)
 

@@ -11,11 +11,8 @@ from typing import Any
 import pytest
 
 from syntagm.cli import main
-from syntagm.core.errors import ModelError, SyntagmError, UsageError
-from syntagm.models import names
-from syntagm.models.answers import Gap
-from syntagm.models.conformance import CHECKS, TEXTS, failures
-from syntagm.models.contract import LanguageModel
+from syntagm.core import ModelError, SyntagmError, UsageError
+from syntagm.models import CHECKS, TEXTS, Gap, LanguageModel, failures, names
 from syntagm.models.program import process
 
 # Each character costs a bit; words are tokens.

@@ -16,7 +16,7 @@ import transformers
 from models_for_tests import BEFORE_5, sentencepiece_like, transformer
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError, UsageError
+from syntagm.core import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.hugging_face.processor import quicken

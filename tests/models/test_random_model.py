@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.models import names
 from syntagm.models.names import load
 from syntagm.models.random import model as random

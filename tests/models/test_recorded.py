@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.core.io import csv
+from syntagm.core import ModelError, UsageError, csv
 from syntagm.models import names
 from syntagm.models.recorded.model import Recorded
 

@@ -11,14 +11,12 @@ from training_for_tests import learn
 
 from benchmarks.plain_rnng import PlainDecoder
 from syntagm.cli import main
-from syntagm.core.errors import UsageError
-from syntagm.core.progress import Progress
+from syntagm.core import Progress, UsageError
+from syntagm.models import OPEN, REDUCE, SHIFT, NetworkGrammar, Sizes, search
 from syntagm.models.names import load
-from syntagm.models.rnng.grammar import NetworkGrammar
 from syntagm.models.rnng.model import Rnng
 from syntagm.models.rnng.network import Network
-from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Sizes, search
-from syntagm.runs.evaluate import run_suites
+from syntagm.runs import run_suites
 
 SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]
 

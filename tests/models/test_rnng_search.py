@@ -5,11 +5,11 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
+from syntagm.models import OPEN, REDUCE, SHIFT, Sizes, search
 from syntagm.models.rnng.derivations import Floats, Numbers
-from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Grammar, Sizes, search
+from syntagm.models.rnng.search import Grammar
 
 
 class Counting(Grammar):

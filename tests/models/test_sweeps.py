@@ -6,9 +6,9 @@ import pytest
 from toy_runs import agreement, toy_run
 
 from syntagm.cli import main
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.models.sweeps import coarse, label_part, largest, several
-from syntagm.runs.store import run_folders
+from syntagm.runs import run_folders
 
 
 def test_a_pattern_names_folders_in_natural_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,9 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from toy_runs import pairs
 
 import syntagm as sg
-from syntagm.models import names
-from syntagm.models.conformance import CHECKS, failures
+from syntagm.models import CHECKS, failures, names
 from syntagm.models.hugging_face import tokens
-from syntagm.runs.evaluate import run_suites
+from syntagm.runs import run_suites
 
 TEXT = "The old boats !"
 SHAPES: dict[str, tuple[Any, Any, dict[str, int]]] = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from syntagm.core.errors import ModelError, UsageError
+from syntagm.core import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.toy.model import Toy, load
 

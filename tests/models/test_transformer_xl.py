@@ -14,7 +14,7 @@ from laboratory.transformer_xl import CONFIG, WORDS, Arrays, published, vocabula
 from models_for_tests import transformer_xl
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, ModelError, UsageError
+from syntagm.core import InputError, ModelError, UsageError
 from syntagm.models import checkpoints, names
 from syntagm.models.transformer_xl.network import Network, Size
 

@@ -18,10 +18,9 @@ import transformers
 from models_for_tests import byte_level, transformer
 from served_for_tests import network
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.models import names
+from syntagm.core import ModelError, UsageError
+from syntagm.models import CHECKS, TEXTS, failures, names
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.conformance import CHECKS, TEXTS, failures
 
 # What vLLM is told when it loads a model.
 LOADED: list[dict[str, Any]] = []

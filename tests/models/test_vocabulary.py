@@ -4,13 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from syntagm.core.errors import InputError, ModelError, UsageError
-from syntagm.models.words import vocabulary as _vocabulary
-from syntagm.models.words.vocabulary import Vocabulary, build, read, unknown_class
-from syntagm.training.corpora import corpus
+from syntagm.core import InputError, ModelError, UsageError
+from syntagm.models import Vocabulary, build, read, vocabulary as _vocabulary
+from syntagm.models.words.vocabulary import unknown_class
+from syntagm.training import corpus
 
 # Values of the program behind the published numbers, with quickly and well-known as the words it knows.
 CLASSES = """

@@ -12,19 +12,17 @@ import polars as pl
 import pytest
 import torch
 import transformers
-from masked_for_tests import masked, word_pieces
-from masked_for_tests import transformer as masked_transformer
+from masked_for_tests import masked, transformer as masked_transformer, word_pieces
 from models_for_tests import TEXT, byte_level, causal, lstm, ngram, transformer
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from syntagm.cli import main
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.models import names
-from syntagm.models.causal.model import Causal, from_transformers
-from syntagm.models.contract import LanguageModel
+from syntagm.core import ModelError, UsageError
+from syntagm.models import Causal, LanguageModel, names
+from syntagm.models.causal.model import from_transformers
 from syntagm.models.masked.model import from_transformers as from_masked
-from syntagm.training.corpora.corpus import BUNDLED
+from syntagm.training import BUNDLED
 
 DOCUMENT = " ".join(TEXT.split())
 CLOSE = 1e-4

@@ -6,13 +6,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from nltk.tokenize.treebank import TreebankWordTokenizer
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.models.words import words
-from syntagm.training.corpora import corpus
+from syntagm.training import corpus
 
 NLTK = TreebankWordTokenizer()
 # What NLTK's rules look at, and what a careless reader of its spans stumbles over.

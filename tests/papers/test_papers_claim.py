@@ -8,14 +8,12 @@ import pytest
 from toy_runs import edit_record
 
 from syntagm.cli import main
-from syntagm.core.errors import RunError, UsageError
-from syntagm.core.io.lock import held
-from syntagm.core.progress import Progress
-from syntagm.papers.experiment import experiment, hyperparameters, lock, measured, model, parts
-from syntagm.papers.experiment import record as _record
-from syntagm.papers.experiment.design import Cell, Design
+from syntagm.core import Progress, RunError, UsageError, held
+from syntagm.papers import Design, hyperparameters, measured, parts, record as _record
+from syntagm.papers.experiment import experiment, lock, model
+from syntagm.papers.experiment.design import Cell
 from syntagm.papers.hu2020 import reproduce as hu2020
-from syntagm.runs.training_study import PERPLEXITY
+from syntagm.runs import PERPLEXITY
 
 SUITE = """sentence_good,sentence_bad
 {} bark.,{} barks.

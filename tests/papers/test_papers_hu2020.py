@@ -14,16 +14,16 @@ from training_for_tests import bracketed
 
 from syntagm.cli import main
 from syntagm.cli._lines import Lines
-from syntagm.core.errors import Interrupted, UsageError
+from syntagm.core import Interrupted, UsageError
 from syntagm.evaluation.perplexity import perplexity
 from syntagm.models.names import load
-from syntagm.papers.experiment import duration, hyperparameters, model, record
-from syntagm.papers.experiment.design import Design
+from syntagm.papers import Design, duration, hyperparameters, record
+from syntagm.papers.experiment import model
 from syntagm.papers.hu2020 import reproduce as hu2020
-from syntagm.runs.store import open_run
-from syntagm.stats.mixed.simulations import SIMULATIONS
-from syntagm.training.corpora import corpus
-from syntagm.views.scores.numbers import accuracies
+from syntagm.runs import open_run
+from syntagm.stats import SIMULATIONS
+from syntagm.training import corpus
+from syntagm.views import accuracies
 
 NOUNS = ["farmer", "sailor", "dog", "painting", "letter", "window"]
 VERBS = ["sees", "likes", "moves", "knows"]

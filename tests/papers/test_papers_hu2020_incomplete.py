@@ -8,17 +8,16 @@ import polars as pl
 import pytest
 import raw_hu2020
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
+from syntagm.papers import Study
 from syntagm.papers.hu2020 import completeness, figures
 from syntagm.papers.hu2020.claims_of_items import by_corpus
 from syntagm.papers.hu2020.claims_of_numbers import table4
 from syntagm.papers.hu2020.findings import INCOMPLETE, UNKNOWN, Checked, Findings, table
 from syntagm.papers.hu2020.preparation import build_study
 from syntagm.papers.hu2020.raw import read
-from syntagm.papers.hu2020.study import Study
 from syntagm.papers.hu2020.tables import correlations
-from syntagm.views.classes import ITEM
-from syntagm.views.drawing.table import Cell
+from syntagm.views import ITEM, Cell
 
 NO_PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
 

@@ -15,15 +15,16 @@ import raw_hu2020
 
 from benchmarks import coverage_claims
 from syntagm.cli import main
-from syntagm.papers.hu2020 import completeness, figures, multiverse, published
+from syntagm.papers import Analysis, Claim, Study, View, multiverse
+from syntagm.papers.hu2020 import completeness, figures, published
 from syntagm.papers.hu2020.findings import Findings, judge_claims, table
-from syntagm.papers.hu2020.multiverse import Analysis, Claim, Contrast, View
+from syntagm.papers.hu2020.multiverse import Contrast
 from syntagm.papers.hu2020.preparation import build_study
 from syntagm.papers.hu2020.raw import read
 from syntagm.papers.hu2020.regressions import Fits, Regressions
-from syntagm.papers.hu2020.study import Missing, Study
-from syntagm.stats.verdict import FALSE, HOLDS, OPEN, Range
-from syntagm.views.classes import ITEM
+from syntagm.papers.hu2020.study import Missing
+from syntagm.stats import FALSE, HOLDS, OPEN, Range
+from syntagm.views import ITEM
 
 NO_PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
 # Class, corpus, seed -> the verdicts on two suites of two items.

@@ -15,15 +15,15 @@ from statistics import fmean
 import pytest
 from raw_hu2020 import write_rows
 
-from syntagm.papers.hu2020 import completeness, multiverse, preparation, published
+from syntagm.papers import circuit_of, multiverse
+from syntagm.papers.hu2020 import completeness, preparation, published
 from syntagm.papers.hu2020.findings import INCOMPLETE, UNKNOWN, Findings, counts, table, verdicts
 from syntagm.papers.hu2020.models import LABELS
 from syntagm.papers.hu2020.multiverse import Row
 from syntagm.papers.hu2020.preparation import build_study
-from syntagm.papers.hu2020.raw import circuit_of, read
+from syntagm.papers.hu2020.raw import read
 from syntagm.papers.hu2020.regressions import Fits
-from syntagm.stats import bootstrap
-from syntagm.stats.verdict import FALSE, HOLDS, OPEN
+from syntagm.stats import FALSE, HOLDS, OPEN, bootstrap
 
 # Model, corpus, seed, suite, item, correct.
 Data = list[tuple[str, str, int, str, int, bool]]

@@ -9,16 +9,15 @@ from statistics import stdev
 import polars as pl
 import pytest
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
+from syntagm.papers import Study
 from syntagm.papers.hu2020 import figures, published, regressions, tables
 from syntagm.papers.hu2020.findings import Findings, counts, table, verdicts
 from syntagm.papers.hu2020.preparation import build_study
 from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.hu2020.regressions import Fits, Regressions
-from syntagm.papers.hu2020.study import Study
-from syntagm.stats.verdict import HOLDS, OPEN
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Table
+from syntagm.stats import HOLDS, OPEN
+from syntagm.views import Figure, Table
 from tools import blocks, pages
 
 STARRED = {

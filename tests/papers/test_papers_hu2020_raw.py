@@ -13,15 +13,13 @@ import pytest
 import raw_hu2020
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, UsageError
-from syntagm.papers import paper as papers
-from syntagm.papers.hu2020 import completeness
-from syntagm.papers.hu2020 import figures as _hu2020_figures
-from syntagm.papers.hu2020 import reproduce as hu2020
+from syntagm.core import InputError, UsageError
+from syntagm.papers import circuit_of, paper as papers
+from syntagm.papers.hu2020 import completeness, figures as _hu2020_figures, reproduce as hu2020
 from syntagm.papers.hu2020.preparation import build_study, with_suites
-from syntagm.papers.hu2020.raw import Raw, circuit_of, read
+from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.stats import bootstrap
-from syntagm.views.drawing.table import Table
+from syntagm.views import Table
 
 
 @pytest.fixture

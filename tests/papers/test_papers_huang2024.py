@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.papers.huang2024 import raw, reproduce
 from syntagm.papers.paper import find
 

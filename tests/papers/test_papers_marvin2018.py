@@ -9,12 +9,12 @@ from toy_runs import FULL, interrupt, toy_run
 from training_for_tests import bracketed
 
 from syntagm.cli import main
-from syntagm.core.errors import RunError
+from syntagm.core import RunError
 from syntagm.papers.cited import cited
 from syntagm.papers.marvin2018 import reproduce as marvin2018
-from syntagm.runs.store import Run, open_run
+from syntagm.runs import Run, open_run
+from syntagm.suites import Item, Sentence, Suite
 from syntagm.suites.formats import marvin2018 as names
-from syntagm.suites.suite import Item, Sentence, Suite
 
 Row = dict[str, object]
 

@@ -11,18 +11,12 @@ from fill_for_tests import Drawn
 from toy_runs import pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.core.errors import RunError, UsageError
-from syntagm.papers.newman2021 import confound, findings
-from syntagm.papers.newman2021 import reproduce as newman2021
+from syntagm.core import RunError, UsageError
+from syntagm.papers.newman2021 import confound, findings, reproduce as newman2021
 from syntagm.papers.newman2021.rows import with_tse
-from syntagm.runs.evaluate import fill
-from syntagm.runs.store import Run, open_run
-from syntagm.suites.suite import Suite
-from syntagm.suites.word_list import WordList, WordRow
-from syntagm.views import frequency_bands, groups, nucleus, options
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Table
-from syntagm.views.gaps import kept, lemma_groups
+from syntagm.runs import Run, fill, open_run
+from syntagm.suites import Suite, WordList, WordRow
+from syntagm.views import Figure, Table, frequency_bands, groups, kept, lemma_groups, nucleus, options
 from syntagm.views.scores import table as scores
 
 LABELS = ("singular", "plural")
@@ -400,7 +394,7 @@ def test_other_runs_are_refused(tmp_path: Path) -> None:
 def test_rows_of_the_bundled_suites() -> None:
     """All suites that `--model` runs have a row of the paper's table."""
     from syntagm.papers.cited import cited
-    from syntagm.suites.materials.suite_files import read_suites
+    from syntagm.suites import read_suites
 
     known = {tag for line in cited("newman2021")["table2"] for tag in line["constructions"]}
     suites = [suite for name in newman2021.SUITES for suite in read_suites(f"{name}?n=1")]

@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
-from syntagm.core.errors import RunError
-from syntagm.core.progress import Progress
+from syntagm.core import Progress, RunError
 from syntagm.models.names import load
-from syntagm.papers.experiment import experiment, hyperparameters, overview, parts, record
-from syntagm.papers.experiment.design import Design
+from syntagm.papers import Design, hyperparameters, overview, parts, record
+from syntagm.papers.experiment import experiment
 from syntagm.papers.experiment.measured import PERPLEXITY
-from syntagm.views.drawing.table import Table
+from syntagm.views import Table
 
 # Seven words. In ten sentences, all are known but two: a class in -s and one in -ed.
 LINES = ["The farmer sees the old dog ."] * 8 + ["The farmer sees the sailors .", "The dog painted the farmer ."]

@@ -11,20 +11,16 @@ import pytest
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import RunError, UsageError
-from syntagm.experiment import people
-from syntagm.experiment.answers import Answer, Audit
-from syntagm.experiment.plan import Exclusions
+from syntagm.core import RunError, UsageError
+from syntagm.experiment import Audit, Exclusions, people
+from syntagm.experiment.answers import Answer
 from syntagm.papers.marvin2018 import reproduce as marvin2018
 from syntagm.papers.marvin2018.people import Judged
-from syntagm.papers.warstadt2020 import raw
-from syntagm.papers.warstadt2020 import reproduce as warstadt2020
-from syntagm.runs.several import named
-from syntagm.runs.store import Run
+from syntagm.papers.warstadt2020 import raw, reproduce as warstadt2020
+from syntagm.runs import Run, named
+from syntagm.suites import Item, Sentence, Suite
 from syntagm.suites.formats import marvin2018 as names
-from syntagm.suites.suite import Item, Sentence, Suite
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Table
+from syntagm.views import Figure, Table
 from tests.experiment_for_tests import pairs, planned
 
 BLIMP = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "blimp"

@@ -10,13 +10,11 @@ from scipy.stats import pearsonr, spearmanr
 from toy_runs import FULL, interrupt, toy_run
 
 from syntagm.cli import main
-from syntagm.core.errors import RunError
-from syntagm.papers.hu2020 import figures, findings, tables
-from syntagm.papers.hu2020 import reproduce as hu2020
-from syntagm.papers.hu2020 import study as _study
+from syntagm.core import RunError
+from syntagm.papers.hu2020 import figures, findings, reproduce as hu2020, study as _study, tables
 from syntagm.papers.hu2020.claims_of_perplexity import dissociation, within_a_class
-from syntagm.runs.store import Run
-from syntagm.suites.suite import Item, Sentence, Suite
+from syntagm.runs import Run
+from syntagm.suites import Item, Sentence, Suite
 
 
 def pairs(name: str, *nouns: str, circuit: str = "Agreement") -> Suite:

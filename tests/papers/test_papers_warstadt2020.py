@@ -15,21 +15,17 @@ import pytest
 from toy_runs import toy_run, training_record
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, RunError, UsageError
-from syntagm.evaluation.result import Estimate, Group, Kind
-from syntagm.papers.warstadt2020 import reproduce as warstadt2020
-from syntagm.papers.warstadt2020 import tables
-from syntagm.papers.warstadt2020.paradigms import CONTRASTS, paradigms, published
+from syntagm.core import InputError, RunError, UsageError
+from syntagm.evaluation import Estimate, Group, Kind
+from syntagm.papers import published
+from syntagm.papers.warstadt2020 import reproduce as warstadt2020, tables
+from syntagm.papers.warstadt2020.paradigms import CONTRASTS, paradigms
 from syntagm.papers.warstadt2020.raw import people
-from syntagm.runs.store import Run
-from syntagm.stats.paired import Comparison
-from syntagm.stats.score import Sample
+from syntagm.runs import Run
+from syntagm.stats import Comparison, Sample
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
 from syntagm.suites.formats import _pair
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.views import correlation, learning_curve, methods, phenomena, surface
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Cell, Table
+from syntagm.views import Cell, Figure, Table, correlation, learning_curve, methods, phenomena, surface
 
 PLAIN, NOUN = "regular_plural_subject_verb_agreement_1", "distractor_agreement_relational_noun"
 Row = dict[str, Cell]

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from syntagm.cli import _experiment, main, reproduce
-from syntagm.core.errors import UsageError
-from syntagm.papers.experiment import measured
-from syntagm.papers.experiment.design import Cell, Design
+from syntagm.core import UsageError
+from syntagm.papers import Design, measured
+from syntagm.papers.experiment.design import Cell
 from syntagm.papers.paper import find
 from syntagm.papers.warstadt2020 import study
 from syntagm.papers.warstadt2020.reproduce import PAPER

@@ -18,15 +18,13 @@ from models_for_tests import sentencepiece_like, transformer
 from reference_for_tests import Reference, conditions, pairs, verdict
 
 import syntagm
-from syntagm.evaluation.align import Rule
-from syntagm.evaluation.reading import Reading
-from syntagm.evaluation.result import Result
+from syntagm.evaluation import Reading, Result, Rule
+from syntagm.models import LanguageModel
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.contract import LanguageModel
 from syntagm.models.families import bundled
 from syntagm.models.names import load
+from syntagm.suites import Suite
 from syntagm.suites.materials.reading import read
-from syntagm.suites.suite import Suite
 
 HERE = Path(__file__).parents[1]
 SHARED = HERE.parents[1] / "shared" / "data"

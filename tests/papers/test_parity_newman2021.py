@@ -17,14 +17,14 @@ import pytest
 import torch
 from fill_for_tests import oracle
 
-from syntagm.evaluation.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
+from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP
+from syntagm.models import LanguageModel
 from syntagm.models.causal import model as causal
-from syntagm.models.contract import LanguageModel
 from syntagm.models.masked import model as masked
-from syntagm.runs.evaluate import fill
+from syntagm.runs import fill
 from syntagm.suites.materials.reading import read
 from syntagm.suites.word_list import read as read_words
-from syntagm.views.gaps import kept
+from syntagm.views import kept
 from syntagm.views.gaps.estimates import estimates
 
 SUBJECTS = ["the gardener", "the gardeners near the gate", "the boats", "No one", "the painter", "the gardener"]

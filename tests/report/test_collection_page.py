@@ -10,9 +10,8 @@ from syntagm.cli import main
 from syntagm.evaluation import baselines
 from syntagm.report import markdown
 from syntagm.report.collection_page import page
-from syntagm.suites.formula import parse
-from syntagm.suites.materials.finding import bundled_suites, collections
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, collections, parse
+from syntagm.suites.materials.finding import bundled_suites
 from tools import collection_pages
 
 KEYS = """

@@ -3,7 +3,7 @@
 import pytest
 
 from syntagm.report.in_words import in_words
-from syntagm.suites.formula import parse
+from syntagm.suites import parse
 
 
 @pytest.mark.parametrize(

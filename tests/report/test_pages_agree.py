@@ -13,12 +13,11 @@ from report_examples import Reader
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.report import shell
+from syntagm.report import Filed, Served, Site, shell, write_pages
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import Filed, Place, Served, default_table
-from syntagm.report.site.folder import _places, write_pages
-from syntagm.report.site.site import Site
-from syntagm.runs.store import Run
+from syntagm.report.site.addresses import Place, default_table
+from syntagm.report.site.folder import _places
+from syntagm.runs import Run
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"), tags={"circuit": "X"})
 PAGES: list[Place] = [

@@ -14,12 +14,10 @@ from report_examples import ATTACKS, Reader, hostile
 from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.core.errors import RunError, UsageError
-from syntagm.core.io import integrity
-from syntagm.report.site.addresses import Served
-from syntagm.report.site.folder import contents, write_pages
-from syntagm.report.site.site import Site
-from syntagm.runs.store import Run
+from syntagm.core import RunError, UsageError, integrity
+from syntagm.report import Served, Site, write_pages
+from syntagm.report.site.folder import contents
+from syntagm.runs import Run
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
 

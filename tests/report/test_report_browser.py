@@ -9,10 +9,10 @@ from fill_for_tests import Drawn
 from report_examples import ATTACKS, gaps, hostile
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.core.display import visible
-from syntagm.report.page import report
-from syntagm.runs.evaluate import fill
-from syntagm.suites.word_list import WordList, WordRow
+from syntagm.core import visible
+from syntagm.report import report
+from syntagm.runs import fill
+from syntagm.suites import WordList, WordRow
 
 pytestmark = pytest.mark.slow
 NOTE_VIOLATIONS = """

@@ -11,16 +11,14 @@ from report_examples import Reader, saved
 from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.models.names import load
+from syntagm.report import report
 from syntagm.report.gaps import examples
-from syntagm.report.page import report
-from syntagm.runs.evaluate import fill
-from syntagm.runs.store import Run, open_run
-from syntagm.suites.suite import Suite
-from syntagm.suites.word_list import WordList, WordRow
-from syntagm.views.gaps import kept
-from syntagm.views.gaps.estimates import estimates, pooled
+from syntagm.runs import Run, fill, open_run
+from syntagm.suites import Suite, WordList, WordRow
+from syntagm.views import kept, pooled
+from syntagm.views.gaps.estimates import estimates
 
 FORMS = [("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap")]
 WORDS = WordList(

@@ -8,13 +8,13 @@ import pytest
 from report_examples import written
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.evaluation.chance.chance import against_chance
-from syntagm.report.page import chapter_of, report
+from syntagm.evaluation import against_chance
+from syntagm.report import report
+from syntagm.report.page import chapter_of
 from syntagm.report.predictions import headline, model_pairs, scores
 from syntagm.report.predictions.words import explain_headlines
-from syntagm.runs.store import Run
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Prediction, Suite
+from syntagm.runs import Run
+from syntagm.suites import Prediction, Suite, parse
 
 # The toy model has seen "dog barks" and no other of these pairs.
 LIKED = ("the dog barks", "the dog bark")

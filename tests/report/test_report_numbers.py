@@ -5,11 +5,10 @@ from pathlib import Path
 from report_examples import gaps
 from toy_runs import agreement, interrupt, pairs, toy_run
 
-from syntagm.evaluation.result import Estimate, Group
+from syntagm.evaluation import Estimate, Group
 from syntagm.report import numbers
 from syntagm.report.predictions import scores
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Prediction
+from syntagm.suites import Prediction, parse
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
 

@@ -16,19 +16,16 @@ import pytest
 from report_examples import ATTACKS, crossed, gaps, hostile, hostile_fill, saved, written
 from toy_runs import agreement, interrupt, pairs, toy_run
 
-from syntagm.core.display import visible
-from syntagm.core.errors import UsageError
-from syntagm.core.io import csv
+from syntagm.core import UsageError, csv, visible
+from syntagm.evaluation import Kind
 from syntagm.evaluation.measures.surprisal import Surprisal
-from syntagm.evaluation.result import Kind
 from syntagm.models.names import load
+from syntagm.report import report, save
 from syntagm.report.downloads import link
-from syntagm.report.drawings import save
-from syntagm.report.page import CEILING, report
-from syntagm.runs.evaluate import run_suites as run
-from syntagm.runs.store import Run
+from syntagm.report.page import CEILING
+from syntagm.runs import Run, run_suites as run
 from syntagm.stats import paired
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
 

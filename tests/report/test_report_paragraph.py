@@ -8,8 +8,7 @@ import pytest
 from report_examples import ATTACKS, hostile
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.report import methods, paragraph, references
-from syntagm.report.page import report
+from syntagm.report import methods, paragraph, references, report
 
 
 def plain(marked: str) -> str:

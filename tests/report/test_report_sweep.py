@@ -6,14 +6,14 @@ import pytest
 from report_examples import written
 from toy_runs import agreement, pairs
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.models.names import load
-from syntagm.report.page import chapter_of, report
+from syntagm.report import report
+from syntagm.report.page import chapter_of
 from syntagm.report.sweep.chapter import MANY, Sweep
 from syntagm.report.sweep.models import group_models
 from syntagm.report.sweep.tables import tabulate_models
-from syntagm.runs.evaluate import run_suites
-from syntagm.runs.store import Run
+from syntagm.runs import Run, run_suites
 
 SUITES = (agreement(), pairs("pairs", ("the dog barks", "the dog bark"), ("the cat bark", "the cat barks")))
 

@@ -9,12 +9,10 @@ import pytest
 from report_examples import Reader, saved
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.report import page as loop
+from syntagm.report import Section, page as loop
 from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.section import Drawing, Section
-from syntagm.views import effects
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Table
+from syntagm.report.section import Drawing
+from syntagm.views import Figure, Table, effects
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))
 SPEC = {

@@ -6,16 +6,11 @@ from typing import Any
 import pytest
 
 from syntagm.cli import _evaluation, _parser
-from syntagm.core.errors import UsageError
-from syntagm.core.permissions import Permissions
-from syntagm.evaluation.measured import Measures
-from syntagm.evaluation.measures import parse
-from syntagm.evaluation.predictions.task import Predictions
+from syntagm.core import Permissions, UsageError
+from syntagm.evaluation import Measures, Predictions, parse
 from syntagm.models.names import load
-from syntagm.runs.evaluate import run_suites
-from syntagm.runs.evaluation import Evaluation, Job
-from syntagm.suites.materials.suite_files import SuiteFiles
-from syntagm.suites.suite import Draw
+from syntagm.runs import Evaluation, Job, run_suites
+from syntagm.suites import Draw, SuiteFiles
 
 SUITE = "hu2020/mvrr"
 

@@ -18,22 +18,14 @@ from laboratory.kills import LINE, Kills, children, ends, files
 from laboratory.lines import TEXT
 
 from syntagm.cli import main
-from syntagm.core.errors import RunError, UsageError
-from syntagm.core.progress import Progress
-from syntagm.evaluation.predictions.task import Predictions
+from syntagm.core import Progress, RunError, UsageError
+from syntagm.evaluation import Predictions
 from syntagm.models.names import load
-from syntagm.runs import executors
+from syntagm.runs import OPEN, Job, Run, Session, SharedFolder, executors, run_suites
 from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive
-from syntagm.runs.evaluate import run_suites
-from syntagm.runs.evaluation import Job
 from syntagm.runs.exchange import Exchange
-from syntagm.runs.pieces import OPEN
-from syntagm.runs.shared_folder import SharedFolder
-from syntagm.runs.store import Run
-from syntagm.runs.worker import Session
-from syntagm.suites.materials.finding import expand
-from syntagm.suites.materials.suite_files import SuiteFiles
+from syntagm.suites import SuiteFiles, expand
 
 SUITES = ("--suite", "hu2020", "islands", "--limit", "3", "--no-report", "--no-cache", "-q")
 
@@ -146,7 +138,7 @@ def test_ctrl_c_ends_the_workers_and_the_same_line_goes_on(tmp_path: Path) -> No
 # A machine: its clock jumps by an hour at each renewal of a lease, and each unit takes longer than the patience.
 MACHINE = """
 import itertools, os, pathlib, pickle, sys, time
-from syntagm.core.permissions import NONE
+from syntagm.core import NONE
 from syntagm.runs import computing, worker
 
 utime, jumps = os.utime, itertools.count(1)

@@ -18,22 +18,15 @@ from executor_for_tests import Here
 from laboratory import kills
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, Interrupted, ModelError, RunError, SyntagmError
-from syntagm.core.io import atomic
-from syntagm.core.progress import Progress
-from syntagm.evaluation.gaps.task import Gaps
-from syntagm.evaluation.predictions.task import Predictions
+from syntagm.core import InputError, Interrupted, ModelError, Progress, RunError, SyntagmError, atomic
+from syntagm.evaluation import Gaps, Predictions
 from syntagm.models.names import load
-from syntagm.runs import computing, driver, executors, worker
+from syntagm.runs import Job, Run, Session, SharedFolder, computing, driver, executors, run_suites, worker
 from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive
-from syntagm.runs.evaluate import run_suites
-from syntagm.runs.evaluation import Job
 from syntagm.runs.exchange import Exchange, Pulse
 from syntagm.runs.pieces import RESULTS, Outcome, Piece, refusal
-from syntagm.runs.shared_folder import SharedFolder
-from syntagm.runs.store import Run
-from syntagm.runs.worker import Session, Worker
+from syntagm.runs.worker import Worker
 from syntagm.suites import word_list
 from syntagm.suites.materials import suite_files
 
@@ -68,7 +61,7 @@ def drive_all(
 
 @pytest.fixture
 def expected(tmp_path: Path, files: list[str]) -> dict[str, str]:
-    from syntagm.suites.materials.suite_files import SuiteFiles
+    from syntagm.suites import SuiteFiles
 
     for job in jobs(tmp_path / "expected"):
         run_suites(load(job.model), SuiteFiles(files), job.folder)

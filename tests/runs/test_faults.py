@@ -17,13 +17,10 @@ from typing import Any
 import pytest
 from toy_runs import agreement, interrupt, pairs, sentence, toy_run
 
-from syntagm.core.errors import RunError
-from syntagm.core.io import atomic
+from syntagm.core import RunError, atomic
 from syntagm.models.names import load
-from syntagm.runs import ledger
-from syntagm.runs.evaluate import run_suites as run
-from syntagm.runs.store import open_run
-from syntagm.suites.suite import Item, Suite
+from syntagm.runs import ledger, open_run, run_suites as run
+from syntagm.suites import Item, Suite
 
 NOUNS = ("dog", "cat", "bird", "cats", "dogs")
 
@@ -35,7 +32,7 @@ import sys, time
 sys.path[:0] = {tests!r}
 from test_faults import many_suites
 from syntagm.models.names import load
-from syntagm.runs.evaluate import run_suites as run
+from syntagm.runs import run_suites as run
 model = load("toy")
 score = model.score
 def slowly(texts, done=None):
@@ -307,14 +304,14 @@ def test_interrupting_keeps_what_is_finished(tmp_path: Path) -> None:
 
 
 def test_two_suites_of_one_name_are_refused(tmp_path: Path) -> None:
-    from syntagm.core.errors import UsageError
+    from syntagm.core import UsageError
 
     with pytest.raises(UsageError, match="two suites with this name"):
         toy_run(tmp_path, agreement(), agreement())
 
 
 def test_malformed_suites_are_refused(tmp_path: Path) -> None:
-    from syntagm.core.errors import InputError
+    from syntagm.core import InputError
 
     twice = pairs("twice", ("The dog barks", "The dog bark"))
     broken = Suite("twice", (twice.items[0], twice.items[0]), twice.predictions)
@@ -328,7 +325,7 @@ def test_an_error_inside_a_portion_keeps_answers_that_were_computed_one_by_one(
 ) -> None:
     from evaluation import evaluate
 
-    from syntagm.core.errors import ModelError
+    from syntagm.core import ModelError
     from syntagm.models.toy.model import Toy
     from syntagm.runs.cache import AnswerCache
 
@@ -352,7 +349,7 @@ def test_a_stop_inside_a_shard_keeps_the_finished_portions(tmp_path: Path, monke
     """Ten texts in portions of four: stopped in the second portion, the first is not asked again."""
     from evaluation import evaluate
 
-    from syntagm.core.errors import Interrupted
+    from syntagm.core import Interrupted
     from syntagm.runs.cache import AnswerCache
 
     monkeypatch.setattr("syntagm.evaluation.predictions.task.Predictions.portion", 4)

@@ -13,13 +13,10 @@ import pytest
 from fill_for_tests import Drawn
 from toy_runs import pairs
 
-from syntagm.core.errors import RunError
-from syntagm.core.io import atomic
+from syntagm.core import RunError, atomic
 from syntagm.evaluation.gaps import plan
-from syntagm.runs.evaluate import fill
-from syntagm.runs.store import open_run
-from syntagm.suites.suite import Suite
-from syntagm.suites.word_list import WordList, WordRow
+from syntagm.runs import fill, open_run
+from syntagm.suites import Suite, WordList, WordRow
 
 FORMS = [(f"{verb}s", verb) for verb in ("bark", "sing", "nap", "run", "sit")]
 WORDS = WordList("five", ("singular", "plural"), tuple(WordRow(forms[1], forms) for forms in FORMS))
@@ -49,7 +46,7 @@ MEASURED = """
 import resource, sys
 sys.path[:0] = {tests!r}
 import test_fill_faults as here
-from syntagm.suites.word_list import WordList, WordRow
+from syntagm.suites import WordList, WordRow
 rows = tuple(WordRow(f"v{{k}}", (f"v{{k}}s", f"v{{k}}")) for k in range(3562))
 words = WordList("many", ("singular", "plural"), (*here.WORDS.rows, *rows))
 vocabulary = [form for row in words.rows for form in row.forms]

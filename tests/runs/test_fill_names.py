@@ -9,9 +9,9 @@ from test_fill_run import CLASH, SIMPLE, VOCABULARY, WORDS, filled
 from toy_runs import pairs
 
 from syntagm.cli import main
-from syntagm.core.errors import RunError, UsageError
-from syntagm.runs.evaluate import fill
-from syntagm.views.gaps import kept, lemmas
+from syntagm.core import RunError, UsageError
+from syntagm.runs import fill
+from syntagm.views import kept, lemmas
 
 
 @pytest.mark.slow

@@ -12,25 +12,17 @@ import pytest
 from fill_for_tests import Drawn, oracle
 from toy_runs import FULL, interrupt, pairs
 
-from syntagm.core.errors import InputError, Interrupted, ModelError, RunError, UsageError
+from syntagm.core import InputError, Interrupted, ModelError, Progress, RunError, UsageError
 from syntagm.core.io.csv import cell
-from syntagm.core.progress import Progress
-from syntagm.evaluation.gaps import nucleus
-from syntagm.evaluation.gaps.nucleus import Cut
-from syntagm.models.contract import LanguageModel, Sees
+from syntagm.evaluation import Cut, nucleus
+from syntagm.models import LanguageModel
+from syntagm.models.contract import Sees
 from syntagm.models.names import load
-from syntagm.runs.evaluate import fill
-from syntagm.runs.evaluate import run_suites as score
-from syntagm.runs.store import Run, open_run
-from syntagm.suites.suite import Item, Sentence, Suite
-from syntagm.suites.word_list import WordList, WordRow
-from syntagm.views.comparison import compare
-from syntagm.views.export import results as results_csv
-from syntagm.views.export import scores as scores_csv
-from syntagm.views.export import tokens as tokens_csv
-from syntagm.views.gaps import kept, lemmas
-from syntagm.views.gaps.estimates import contexts, estimates, pooled
-from syntagm.views.scores.numbers import accuracies, chance_of
+from syntagm.runs import Run, fill, open_run, run_suites as score
+from syntagm.suites import Item, Sentence, Suite, WordList, WordRow
+from syntagm.views import accuracies, chance_of, compare, contexts, kept, lemmas, pooled
+from syntagm.views.export import results as results_csv, scores as scores_csv, tokens as tokens_csv
+from syntagm.views.gaps.estimates import estimates
 from syntagm.views.scores.numbers import estimates as estimate
 
 VERBS = [("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"), ("old_s", "old_p"), ("odds", "odd")]
@@ -205,8 +197,7 @@ def test_lemma_sums(tmp_path: Path) -> None:
 
 
 def test_items_with_two_contexts_have_two_rows(tmp_path: Path) -> None:
-    from syntagm.suites.formula import parse
-    from syntagm.suites.suite import Prediction
+    from syntagm.suites import Prediction, parse
 
     texts = {"a": "The dog barks", "b": "The dog bark", "c": "The dogs bark", "d": "The dogs barks"}
     item = Item("7", {name: Sentence(text) for name, text in texts.items()})

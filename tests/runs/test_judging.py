@@ -14,19 +14,14 @@ from toy_runs import agreement, pairs
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.cli.reproduce import with_conventions
-from syntagm.core.errors import RunError, UsageError
-from syntagm.evaluation.result import Kind
-from syntagm.report import methods, shell
+from syntagm.core import RunError, UsageError
+from syntagm.evaluation import Kind
+from syntagm.report import Filed, Site, methods, shell
 from syntagm.report.predictions.chapter import Predictions
-from syntagm.report.site.addresses import Filed
-from syntagm.report.site.site import Site
-from syntagm.runs import judging
-from syntagm.runs.evaluate import evaluate, run_suites
-from syntagm.runs.rejudged import Rejudged
-from syntagm.runs.store import Run, judged
-from syntagm.suites.suite import SCORED, Suite
-from syntagm.views.comparison import compare
-from syntagm.views.scores.numbers import ties_of_pairs
+from syntagm.runs import Rejudged, Run, judged, judging, run_suites
+from syntagm.runs.evaluate import evaluate
+from syntagm.suites import SCORED, Suite
+from syntagm.views import compare, ties_of_pairs
 
 TEXTS = (
     ("The dog barks", "The dog bark"),

@@ -8,11 +8,9 @@ import polars as pl
 import pytest
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm import estimate as estimates
-from syntagm import evaluate, figure
+from syntagm import estimate as estimates, evaluate, figure
 from syntagm.models.names import load
-from syntagm.runs import kept
-from syntagm.runs.store import Run, open_run
+from syntagm.runs import Run, kept, open_run
 
 
 @pytest.fixture

@@ -8,15 +8,12 @@ import pytest
 from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.core.errors import RunError
-from syntagm.core.progress import Progress
+from syntagm.core import Progress, RunError
 from syntagm.models.names import load
+from syntagm.papers import measured
 from syntagm.papers.experiment import design as places
-from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Cell
-from syntagm.runs.evaluate import run_suites
-from syntagm.runs.files import has_run, is_done
-from syntagm.runs.store import open_run, run_folders
+from syntagm.runs import has_run, is_done, open_run, run_folders, run_suites
 
 LOST = r"random/run\.json: no such file, beside (ledger\.jsonl|shards) of a run; expected the record of a run\. Repeat"
 

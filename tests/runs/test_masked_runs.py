@@ -10,15 +10,13 @@ import pytest
 from masked_for_tests import masked
 
 import syntagm as sg
-from syntagm.core.errors import RunError, UsageError
-from syntagm.core.progress import Progress
-from syntagm.models.answers import Surprisals
-from syntagm.models.contract import LanguageModel
-from syntagm.report.page import report
-from syntagm.runs.evaluate import run_suites as run
-from syntagm.suites.suite import Suite
-from syntagm.views.comparison import compare
-from syntagm.views.scores.numbers import accuracies, scores
+from syntagm.core import Progress, RunError, UsageError
+from syntagm.models import LanguageModel, Surprisals
+from syntagm.report import report
+from syntagm.runs import run_suites as run
+from syntagm.suites import Suite
+from syntagm.views import accuracies, compare
+from syntagm.views.scores.numbers import scores
 
 NAMES = (
     "adjunct_island",

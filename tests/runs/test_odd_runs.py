@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 from toy_runs import FULL, agreement, pairs, toy_run
 
-from syntagm.views import by_name
 from syntagm.cli import main
 from syntagm.stats import planning
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
+from syntagm.views import by_name
 
 OPTIONS = {
     "normalised": ["unigrams={text}"],

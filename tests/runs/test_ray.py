@@ -15,15 +15,13 @@ import pytest
 from laboratory import machines
 from laboratory.clusters import Clusters
 
-from syntagm.core.errors import RunError, UsageError
-from syntagm.core.permissions import NONE
-from syntagm.evaluation.predictions.task import Predictions
+from syntagm.core import NONE, RunError, UsageError
+from syntagm.evaluation import Predictions
 from syntagm.models.names import load
-from syntagm.runs import executors
+from syntagm.runs import OPEN, Session, executors
 from syntagm.runs.computing import Work, versions
 from syntagm.runs.executors import ray
-from syntagm.runs.pieces import OPEN, RESULTS, Answered, Begun, Ended, Lost, Piece, Warned
-from syntagm.runs.worker import Session
+from syntagm.runs.pieces import RESULTS, Answered, Begun, Ended, Lost, Piece, Warned
 
 installed = pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="ray is not installed")
 

@@ -12,16 +12,13 @@ import pytest
 from toy_runs import agreement, edit_record, interrupt, toy_run
 
 from syntagm.cli import main
-from syntagm.core.errors import RunError
-from syntagm.core.io import integrity, record
-from syntagm.core.progress import Progress
+from syntagm.core import Progress, RunError, integrity
+from syntagm.core.io import record
 from syntagm.models.names import load
-from syntagm.runs.evaluate import fill
-from syntagm.runs.evaluate import run_suites as run
+from syntagm.runs import Run, fill, open_run, run_suites as run
 from syntagm.runs.files import RECORD
-from syntagm.runs.store import Run, open_run
-from syntagm.suites.word_list import WordList, WordRow
-from syntagm.views.gaps import kept
+from syntagm.suites import WordList, WordRow
+from syntagm.views import kept
 
 WORDS = WordList(
     "two", ("singular", "plural"), (WordRow("bark", ("barks", "bark")), WordRow("sleep", ("sleeps", "sleep")))
@@ -376,7 +373,7 @@ def test_a_kill_between_any_two_writes_of_a_repair(made: Path, tmp_path: Path, m
     class KillError(BaseException):
         pass
 
-    from syntagm.core.io import atomic
+    from syntagm.core import atomic
 
     original, expected, ended = atomic.os.replace, numbers(made / "predictions"), False
     for last in range(1, 30):
@@ -410,7 +407,7 @@ def test_a_kill_between_any_two_writes_of_a_repair(made: Path, tmp_path: Path, m
 def test_a_record_of_an_experiment_is_sealed(tmp_path: Path) -> None:
     """Each entry of both kinds of records: a changed byte is refused; see also `tests/papers/test_papers_claim.py`."""
     from syntagm.papers.experiment.measured import DESIGN
-    from syntagm.runs.training_study import PERPLEXITY
+    from syntagm.runs import PERPLEXITY
 
     text = [{"name": "t", "files": 1, "bytes": 2, "sha256": "0"}]
     design = {"corpus": text, "valid": text, "test": text, "draw": 1, "suites": ["a"], "suite_hashes": {"a": "b"}}

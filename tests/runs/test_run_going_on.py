@@ -11,13 +11,12 @@ import pytest
 from models_for_tests import byte_level, transformer
 from toy_runs import agreement, pairs, sentence, toy_run
 
-from syntagm.core.errors import InputError, Interrupted, RunError
+from syntagm.core import InputError, Interrupted, Progress, RunError
 from syntagm.core.io import record
-from syntagm.core.progress import Progress
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.names import load
-from syntagm.runs.evaluate import run_suites as run
-from syntagm.suites.suite import Item, Region, Sentence, Suite
+from syntagm.runs import run_suites as run
+from syntagm.suites import Item, Region, Sentence, Suite
 
 
 class Twice:

@@ -7,16 +7,12 @@ import polars as pl
 import pytest
 from toy_runs import agreement, interrupt, pairs, toy_run, training_record
 
-from syntagm.core.errors import RunError
+from syntagm.core import RunError
 from syntagm.models.names import load
 from syntagm.report.serve.page_cache import key_of
 from syntagm.report.site.run import FILES
-from syntagm.runs.evaluate import run_suites as run
-from syntagm.runs.rejudged import Rejudged
-from syntagm.runs.store import REGION_COLUMNS, TOKEN_COLUMNS, open_run, reopened
-from syntagm.runs.training_study import trained_on
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.runs import REGION_COLUMNS, TOKEN_COLUMNS, Rejudged, open_run, reopened, run_suites as run, trained_on
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
 
 # A token "dogs" that reaches over the border between "dog" and "s".
 CROSSING = "index,start,token,bits\n0,0,the,1\n1,3, dogs,2\n0,0,the,1\n1,3, dog,4\n"

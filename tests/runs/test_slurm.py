@@ -33,13 +33,12 @@ import slurm_for_tests
 from laboratory.kills import LINE, children, ends, files
 
 from syntagm.cli import main
-from syntagm.core.errors import RunError
-from syntagm.evaluation.predictions.task import Predictions
-from syntagm.runs import executors
+from syntagm.core import RunError
+from syntagm.evaluation import Predictions
+from syntagm.runs import Session, executors
 from syntagm.runs.computing import Work
 from syntagm.runs.exchange import Exchange
 from syntagm.runs.executors.slurm import Slurm
-from syntagm.runs.worker import Session
 
 WORKERS = ("w1", "w2", "w3")
 

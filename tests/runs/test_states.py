@@ -9,13 +9,12 @@ from collections import Counter
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from syntagm.core.errors import ModelError, RunError, SyntagmError
-from syntagm.evaluation.task import Unit
-from syntagm.runs import states
-from syntagm.runs.pieces import OPEN, RESULTS, Arrival, Piece
+from syntagm.core import ModelError, RunError, SyntagmError
+from syntagm.evaluation import Unit
+from syntagm.runs import OPEN, Arrival, states
+from syntagm.runs.pieces import RESULTS, Piece
 from syntagm.runs.states import TRIES, State
 
 UNITS = (Unit("a", "first", 0, 1, 2), Unit("b", "second", 0, 1, 1))

@@ -8,14 +8,13 @@ from executor_for_tests import Here
 from toy_runs import pairs
 
 from syntagm.cli import main
-from syntagm.core.errors import RunError, UsageError
+from syntagm.core import RunError, UsageError
 from syntagm.models.names import load
 from syntagm.report import methods
-from syntagm.runs.evaluate import evaluate, run_suites
-from syntagm.runs.store import open_run
+from syntagm.runs import open_run, run_suites
+from syntagm.runs.evaluate import evaluate
 from syntagm.stats import precision
-from syntagm.suites import suite as suites
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite, suite as suites
 
 
 def judged(name: str, good: int, bad: int) -> Suite:

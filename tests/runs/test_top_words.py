@@ -10,20 +10,16 @@ from toy_runs import interrupt, pairs
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import Interrupted, ModelError, RunError, UsageError
-from syntagm.core.progress import Progress
+from syntagm.core import Interrupted, ModelError, Progress, RunError, UsageError
+from syntagm.evaluation import Gaps
 from syntagm.evaluation.gaps.tables import Rows
-from syntagm.evaluation.gaps.task import Gaps
-from syntagm.models.answers import Entry
+from syntagm.models import Entry
 from syntagm.models.names import load
+from syntagm.runs import Job, Run, fill, open_run
 from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive
-from syntagm.runs.evaluate import fill
-from syntagm.runs.evaluation import Job
-from syntagm.runs.store import Run, open_run
-from syntagm.suites.suite import Suite
-from syntagm.suites.word_list import WordList, WordRow
-from syntagm.views.gaps import kept
+from syntagm.suites import Suite, WordList, WordRow
+from syntagm.views import kept
 
 FORMS = [("barks", "bark"), ("sleeps", "sleep"), ("thinks", "think")]
 WORDS = WordList("three", ("singular", "plural"), tuple(WordRow(two[1], two) for two in FORMS))

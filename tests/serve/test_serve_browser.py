@@ -15,9 +15,8 @@ from people_for_tests import SUITES, of_people
 from report_examples import hostile
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.report.site.folder import write_pages
-from syntagm.suites.materials.suite_files import read_suites
-from syntagm.suites.suite import Item, Region, Sentence, Suite
+from syntagm.report import write_pages
+from syntagm.suites import Item, Region, Sentence, Suite, read_suites
 
 pytest.importorskip("starlette")
 pytestmark = pytest.mark.slow

@@ -13,14 +13,11 @@ from report_examples import Reader
 from toy_runs import agreement, pairs, toy_run
 
 import syntagm as sg
-from syntagm.report import shell
-from syntagm.report.serve.browse import routes
-from syntagm.report.site.addresses import Filed, Served
-from syntagm.report.site.site import NoPage, Site
+from syntagm.report import Filed, Served, Site, routes, shell
+from syntagm.report.site.site import NoPage
+from syntagm.runs import Rejudged, Run
 from syntagm.runs.evaluate import evaluate
-from syntagm.runs.rejudged import Rejudged
-from syntagm.runs.store import Run
-from syntagm.views.scores.numbers import accuracies
+from syntagm.views import accuracies
 
 PAIRS = pairs(
     "lengths",

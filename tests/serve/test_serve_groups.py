@@ -12,11 +12,9 @@ from asking import Answer, ask, opened
 from report_examples import Reader
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.report.serve.browse import routes
-from syntagm.report.site.folder import write_pages
-from syntagm.runs.store import Run
-from syntagm.suites.formats import syntaxgym
-from syntagm.suites.suite import Suite
+from syntagm.report import routes, write_pages
+from syntagm.runs import Run
+from syntagm.suites import Suite, syntaxgym
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"), tags={"circuit": "X"})
 # Checkpoints of two series, whose groups stand before the colon of their names.

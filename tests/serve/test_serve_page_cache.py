@@ -9,15 +9,12 @@ from toy_runs import agreement, toy_run
 
 pytest.importorskip("starlette")
 
-from syntagm.core import registry
-from syntagm.core.errors import RunError
-from syntagm.core.io.integrity import of_folder
+from syntagm.core import RunError, of_folder, registry
+from syntagm.report import PageCache, Served, Shelf
 from syntagm.report.serve import page_cache
-from syntagm.report.serve.browse import Shelf
-from syntagm.report.serve.page_cache import PageCache, content_of, key_of
+from syntagm.report.serve.page_cache import content_of, key_of
 from syntagm.report.shell import LINKED
-from syntagm.report.site.addresses import Served
-from syntagm.runs.store import Run, open_run
+from syntagm.runs import Run, open_run
 
 
 def made_by(cache: PageCache, runs: Sequence[Run], key: str = "a", lasting: bool = True) -> bool:

@@ -16,11 +16,11 @@ from asking import Answer, ask, opened
 from report_examples import ATTACKS, Reader, hostile, hostile_fill
 from toy_runs import agreement, interrupt, pairs, toy_run
 
+from syntagm.report import Shelf, routes
 from syntagm.report.serve import browse
-from syntagm.report.serve.browse import Shelf, routes
 from syntagm.report.site.addresses import keys, path_of
-from syntagm.runs.store import Run, open_run
-from syntagm.suites.formats import syntaxgym
+from syntagm.runs import Run, open_run
+from syntagm.suites import syntaxgym
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
 VERBS = agreement()

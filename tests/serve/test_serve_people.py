@@ -11,17 +11,13 @@ from report_examples import ATTACKS, Reader
 from toy_runs import pairs
 
 import syntagm as sg
-from syntagm.core.errors import RunError, UsageError
+from syntagm.core import RunError, UsageError
 from syntagm.models.names import load
-from syntagm.report import shell
-from syntagm.report.page import report
+from syntagm.report import Served, Site, report, shell
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import Place, Served
-from syntagm.report.site.site import Site
-from syntagm.runs.evaluate import run_suites
-from syntagm.runs.imported.pairs import import_results
-from syntagm.runs.store import Run
-from syntagm.suites.suite import Suite
+from syntagm.report.site.addresses import Place
+from syntagm.runs import Run, import_results, run_suites
+from syntagm.suites import Suite
 from syntagm.views.effects import numbers as effects
 from tests.test_imported import sample, written
 

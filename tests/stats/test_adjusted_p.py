@@ -4,13 +4,11 @@ import math
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from syntagm.evaluation.result import Kind
-from syntagm.stats import paired
-from syntagm.stats.adjust import benjamini_hochberg, holm
-from syntagm.stats.bootstrap import Resampling, using
+from syntagm.evaluation import Kind
+from syntagm.stats import Resampling, holm, paired, using
+from syntagm.stats.adjust import benjamini_hochberg
 
 PS = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 

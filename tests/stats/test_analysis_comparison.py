@@ -1,13 +1,12 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.special import stdtr
 
-from syntagm.evaluation.result import Group, Kind
-from syntagm.stats import paired, stratified
-from syntagm.stats.paired import Comparison, discordant, over_suites, pair
+from syntagm.evaluation import Group, Kind
+from syntagm.stats import Comparison, paired, stratified
+from syntagm.stats.paired import discordant, over_suites, pair
 from syntagm.stats.paired_intervals import UNDECIDED
 
 NAN = float("nan")

@@ -3,8 +3,9 @@ import polars as pl
 import pytest
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.evaluation.result import Group, Kind
-from syntagm.stats.score import accuracy, score, verdicts
+from syntagm.evaluation import Group, Kind
+from syntagm.stats import verdicts
+from syntagm.stats.score import accuracy, score
 from syntagm.views.scores import numbers as estimates
 
 NAN = float("nan")

@@ -10,21 +10,12 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from syntagm.evaluation.result import Kind
-from syntagm.stats import clustered
-from syntagm.stats.association import Association, association
+from syntagm.evaluation import Kind
+from syntagm.stats import Association, clustered
+from syntagm.stats.association import association
 from syntagm.stats.cluster_intervals import of_clusters
-from syntagm.views.classes import (
-    ITEM,
-    by_circuit,
-    by_mean,
-    by_vote,
-    over_suites,
-    score_deltas,
-    suite_means,
-    suite_scores,
-)
-from syntagm.views.modifiers import modifier_stability
+from syntagm.views import ITEM, by_circuit, by_mean, by_vote, modifier_stability, suite_means
+from syntagm.views.classes import over_suites, score_deltas, suite_scores
 
 NAN = float("nan")
 

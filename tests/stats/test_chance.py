@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from syntagm.core.errors import InputError
-from syntagm.evaluation.chance.chance import ANY, NORMAL, Chance, chance, comparisons, known, mean
-from syntagm.suites.formula import Formula, parse
+from syntagm.core import InputError
+from syntagm.evaluation import Chance
+from syntagm.evaluation.chance.chance import ANY, NORMAL, chance, comparisons, known, mean
+from syntagm.suites import Formula, parse
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 GARDEN_PATH = "[(5;%a%) > (5;%b%)] & [(5;%a%) > (5;%c%)] & [((5;%a%) - (5;%b%)) > ((5;%c%) - (5;%d%))]"

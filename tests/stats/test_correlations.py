@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from syntagm.stats.correlation import correlations, matrix, order
+from syntagm.stats import correlations
+from syntagm.stats.correlation import matrix, order
 
 NAN = float("nan")
 

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.core.errors import UsageError
-from syntagm.stats.mixed import diagnostics, linear, logistic
+from syntagm.core import UsageError
+from syntagm.stats import diagnostics, linear, logistic
 
 
 def answers(interaction: float = 0.0, odd: float = 0.0) -> pl.DataFrame:

@@ -10,9 +10,9 @@ from regression_for_tests import DATA
 from scipy import stats
 
 from syntagm.cli import _lines
-from syntagm.core.errors import InputError, UsageError
-from syntagm.stats import bootstrap
-from syntagm.stats.mixed import few_groups, kenward_roger, linear, logistic
+from syntagm.core import InputError, UsageError
+from syntagm.stats import bootstrap, few_groups, linear, logistic
+from syntagm.stats.mixed import kenward_roger
 
 # lmerTest 3.1-3 and pbkrtest 0.5.2, by tests/data/regression/few_groups.R.
 REFERENCE = pl.read_csv(DATA / "few_groups.csv")

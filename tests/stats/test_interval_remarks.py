@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from syntagm.evaluation.result import FEW_NUMBERS, Kind, unseen
-from syntagm.stats import in_words
+from syntagm.evaluation import FEW_NUMBERS, Kind, unseen
+from syntagm.stats import difference, in_words
 from syntagm.stats.interval import of_items, of_numbers
-from syntagm.stats.paired import difference
 from syntagm.stats.paired_intervals import UNDECIDED, of_difference
 from syntagm.stats.suite_intervals import over_suites
 

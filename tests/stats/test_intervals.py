@@ -4,17 +4,15 @@ from math import inf, isnan, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.result import Kind
-from syntagm.stats import bootstrap, cluster_intervals, interval, model_classes
-from syntagm.stats.bootstrap import Resampling, using
+from syntagm.core import UsageError
+from syntagm.evaluation import Kind
+from syntagm.stats import Resampling, bootstrap, cluster_intervals, interval, mcnemar, model_classes, using
 from syntagm.stats.cluster_intervals import of_clusters
 from syntagm.stats.interval import of_columns, of_items, of_numbers
-from syntagm.stats.paired_intervals import mcnemar, of_difference, tango
+from syntagm.stats.paired_intervals import of_difference, tango
 from syntagm.stats.suite_intervals import over_models, over_suites, spread_over_suites
 
 FIXED = Resampling(suites="fixed")

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import mixed_lme4
-from syntagm.stats.mixed import linear
+from syntagm.stats import linear
 
 
 @pytest.mark.slow

@@ -11,8 +11,8 @@ from regression_for_tests import DATA, hu2020_items
 from scipy.optimize import minimize
 from scipy.stats import binom
 
-from syntagm.core.errors import UsageError
-from syntagm.stats.mixed import logistic
+from syntagm.core import UsageError
+from syntagm.stats import logistic
 from syntagm.stats.mixed.fit import Fit
 from syntagm.stats.mixed.linear import compare
 
@@ -74,9 +74,8 @@ def test_the_likelihood_is_laplaces(random: str, counts: bool) -> None:
 
 
 def test_the_gradient_is_exact() -> None:
-    from syntagm.stats.mixed import design as _lmm_design
-    from syntagm.stats.mixed import formula as _lmm_formula
-    from syntagm.stats.mixed import laplace, search
+    from syntagm.stats import formula as _lmm_formula
+    from syntagm.stats.mixed import design as _lmm_design, laplace, search
 
     model = _lmm_formula.parse("hits ~ x + (x | g) + (x | h) + (1 | k)")
     design = _lmm_design.design(model, crossed(), trials="trials")

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy.optimize import minimize
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.stats.logit import fit
 from syntagm.views import surface
 

@@ -6,12 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.evaluation.result import Kind
-from syntagm.stats import agreement, bootstrap
-from syntagm.stats.judgements import Judgements
-from syntagm.stats.mixed import crossed
-from syntagm.stats.planning import People, people_for
+from syntagm.core import InputError, UsageError
+from syntagm.evaluation import Kind
+from syntagm.stats import Judgements, People, agreement, bootstrap, crossed, people_for
 
 
 def answers(right: np.ndarray) -> pl.DataFrame:
@@ -108,7 +105,7 @@ def test_so_many_people_as_the_precision_wants() -> None:
 
 
 def test_cells_are_subtracted_from_the_degrees_of_freedom() -> None:
-    from syntagm.stats.cluster_intervals import spread_of_clusters
+    from syntagm.stats import spread_of_clusters
 
     people, items = (codes.ravel() for codes in np.indices((6, 4)))
     generator = np.random.default_rng(1)

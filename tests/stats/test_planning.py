@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.evaluation.result import Kind
-from syntagm.stats import judgements, model_classes, planning, suite_intervals
-from syntagm.stats.bootstrap import Resampling, using
-from syntagm.stats.judgements import Judgements
+from syntagm.core import InputError, UsageError
+from syntagm.evaluation import Kind
+from syntagm.stats import Judgements, Resampling, judgements, model_classes, planning, suite_intervals, using
 from syntagm.stats.power import power as of_one_suite
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from regression_for_tests import DATA, dense_loglik, hu2020_scores
 from scipy import stats
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.stats.mixed.linear import Fit, compare, fit
 
 SLOPES = " + (log(numwords) + architecture | suite) + (1 | instance)"

@@ -2,11 +2,10 @@
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from syntagm.core.errors import FormulaError
-from syntagm.stats.mixed import columns
+from syntagm.core import FormulaError
+from syntagm.stats import columns
 from syntagm.stats.mixed.formula import MAX_LENGTH, parse
 
 TABLE = pl.DataFrame({"y": range(12), "x": range(1, 13), "f": ["a", "b", "c"] * 4, "h": ["u"] * 6 + ["v"] * 6})

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.core.errors import InputError, SyntagmError, UsageError
-from syntagm.stats.mixed import logistic
+from syntagm.core import InputError, SyntagmError, UsageError
+from syntagm.stats import logistic
 from syntagm.stats.mixed.linear import Fit, fit
 
 DRAW = np.random.default_rng(0)

@@ -11,10 +11,9 @@ import polars as pl
 import pytest
 from regression_for_tests import DATA
 
-from syntagm.core.errors import Interrupted, RunError
-from syntagm.core.progress import Progress
-from syntagm.stats import bootstrap
-from syntagm.stats.mixed import few_groups, linear, logistic, simulations
+from syntagm.core import Interrupted, Progress, RunError
+from syntagm.stats import bootstrap, few_groups, linear, logistic
+from syntagm.stats.mixed import simulations
 from syntagm.stats.mixed.fit import Fit
 
 FORMULAS = ("y ~ 1 + (x | g)", "y ~ x + (x | g)")
@@ -189,7 +188,7 @@ def test_a_place_that_cannot_be_written_is_an_error(fits: tuple[Fit, Fit], tmp_p
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from syntagm.core.progress import Progress
+from syntagm.core import Progress
 from syntagm.stats.mixed import simulations
 import test_simulations as tests
 simulations._LINEAR = 1

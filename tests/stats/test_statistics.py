@@ -9,22 +9,16 @@ import polars as pl
 import pytest
 from toy_runs import FULL, agreement, pairs, toy_run
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.evaluation.conventions import normalisation
+from syntagm.core import InputError, UsageError
+from syntagm.evaluation import Estimate, Group, Kind, normalisation
 from syntagm.evaluation.conventions.unigram import counted
-from syntagm.evaluation.result import Estimate, Group, Kind
-from syntagm.runs.store import Run
-from syntagm.stats import power
+from syntagm.runs import Run
+from syntagm.stats import mcnemar, power
 from syntagm.stats.clustered import clustered
 from syntagm.stats.interval import of_items
-from syntagm.stats.paired_intervals import mcnemar
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.views import clustered as clustered_view
-from syntagm.views import options, significance
-from syntagm.views.drawing.table import Table
-from syntagm.views.lexical import chart as lexical_figure
-from syntagm.views.lexical import table as lexical
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
+from syntagm.views import Table, clustered as clustered_view, options, significance
+from syntagm.views.lexical import chart as lexical_figure, table as lexical
 from syntagm.views.lexical.numbers import with_frequency
 from syntagm.views.normalised import table as normalised
 from syntagm.views.normalised.numbers import read_unigrams, results, whole

@@ -4,14 +4,12 @@ from math import isnan, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import optimize, stats
 
-from syntagm.evaluation.result import Kind
-from syntagm.stats import stratified
-from syntagm.stats.bootstrap import Resampling, using
-from syntagm.stats.interval import LEVEL, of_items
+from syntagm.evaluation import Kind
+from syntagm.stats import LEVEL, Resampling, stratified, using
+from syntagm.stats.interval import of_items
 from syntagm.stats.paired_intervals import tango
 from syntagm.stats.suite_intervals import equivalence_over_suites, over_suites
 

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.evaluation.result import Group, Kind
-from syntagm.stats import suite_means
-from syntagm.stats.suite_means import contrast, mean, of_counts, of_differences, of_results, of_values
+from syntagm.evaluation import Group, Kind
+from syntagm.stats import mean, suite_means
+from syntagm.stats.suite_means import contrast, of_counts, of_differences, of_results, of_values
 from syntagm.views.methods import differences
 
 NAN = float("nan")

@@ -4,9 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.core.errors import InputError
-from syntagm.stats import bootstrap, variance_shares
-from syntagm.stats.mixed import linear
+from syntagm.core import InputError
+from syntagm.stats import bootstrap, linear, variance_shares
 
 
 def test_one_group_of_equal_size_is_computed_by_hand() -> None:

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from asking import HOST, Answer, ask, opened
 
-from syntagm.studio.studio import Studio
-from syntagm.suites.suite import Suite
+from syntagm.studio import Studio
+from syntagm.suites import Suite
 
 HERE = {"origin": f"http://{HOST}", "content_type": "application/x-www-form-urlencoded"}
 TWO_BY_TWO = (

@@ -13,10 +13,8 @@ pytest.importorskip("starlette")
 from studio_for_tests import TWO_BY_TWO, Visitor
 
 from syntagm.cli import main
-from syntagm.core.errors import UsageError
-from syntagm.core.permissions import NONE
-from syntagm.studio import jobs as module
-from syntagm.studio.jobs import Jobs, Limits
+from syntagm.core import NONE, UsageError
+from syntagm.studio import Jobs, Limits, jobs as module
 from syntagm.studio.work import carry_out_job
 
 TEXT = TWO_BY_TWO + "#prediction\tp\t(verb;%ss%) < (verb;%sp%)\t\t\t\t\t\t\n"

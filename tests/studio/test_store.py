@@ -7,8 +7,9 @@ import pytest
 
 pytest.importorskip("starlette")
 
-from syntagm.core.errors import InputError, RunError, UsageError
-from syntagm.studio.store import Conflict, Store, digest_of
+from syntagm.core import InputError, RunError, UsageError
+from syntagm.studio import Store
+from syntagm.studio.store import Conflict, digest_of
 
 
 def test_every_saved_version_stays(tmp_path: Path) -> None:

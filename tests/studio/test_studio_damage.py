@@ -9,10 +9,8 @@ pytest.importorskip("starlette")
 
 from studio_for_tests import TWO_BY_TWO
 
-from syntagm.core.errors import RunError
-from syntagm.core.io import integrity
-from syntagm.studio.jobs import Jobs
-from syntagm.studio.store import Store
+from syntagm.core import RunError, integrity
+from syntagm.studio import Jobs, Store
 
 
 def damaged(folder: Path) -> set[Path]:

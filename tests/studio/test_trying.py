@@ -13,15 +13,13 @@ pytest.importorskip("starlette")
 from asking import ask, opened
 from studio_for_tests import Visitor
 
-from syntagm.core.errors import InputError, RunError, UsageError
-from syntagm.core.permissions import NONE
+from syntagm.core import NONE, InputError, RunError, UsageError
 from syntagm.models.names import load_permitted
-from syntagm.report.serve.browse import routes
+from syntagm.report import routes
 from syntagm.runs.evaluate import evaluate
-from syntagm.studio import notation
+from syntagm.studio import Studio, notation
 from syntagm.studio.bench import Bench
-from syntagm.studio.studio import Studio
-from syntagm.suites.suite import Item, Region, Sentence, Suite
+from syntagm.suites import Item, Region, Sentence, Suite
 
 
 def test_regions_in_one_line_are_read_and_written_back() -> None:

@@ -9,11 +9,10 @@ pytest.importorskip("starlette")
 
 from studio_for_tests import ATTACKS, TWO_BY_TWO, Visitor, attacked
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.studio import drafts
 from syntagm.studio.store import digest_of
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Prediction
+from syntagm.suites import Prediction, parse
 
 
 @pytest.fixture

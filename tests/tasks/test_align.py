@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from syntagm.core.errors import AlignmentError
-from syntagm.evaluation.align import Rule, align
-from syntagm.evaluation.reading import Reading
-from syntagm.models.answers import Surprisals
-from syntagm.suites.suite import Region, Sentence
+from syntagm.core import AlignmentError
+from syntagm.evaluation import Reading, Rule
+from syntagm.evaluation.align import align
+from syntagm.models import Surprisals
+from syntagm.suites import Region, Sentence
 
 # Letters, punctuation, white space of many kinds, marks that combine, characters without width, right-to-left, emoji.
 CHARACTERS = (

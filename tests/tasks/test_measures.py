@@ -17,16 +17,11 @@ from toy_runs import agreement
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core import registry
-from syntagm.core.errors import InputError, RunError, UsageError
-from syntagm.evaluation import measures
-from syntagm.evaluation.measure import Judgement, Measure
-from syntagm.evaluation.reading import Reading
-from syntagm.evaluation.result import Kind
-from syntagm.models.answers import Answers, Surprisals
-from syntagm.models.contract import LanguageModel
-from syntagm.runs.evaluate import run_suites as run
-from syntagm.suites.suite import Item
+from syntagm.core import InputError, RunError, UsageError, registry
+from syntagm.evaluation import Judgement, Kind, Measure, Reading, measures
+from syntagm.models import Answers, LanguageModel, Surprisals
+from syntagm.runs import run_suites as run
+from syntagm.suites import Item
 
 LONGEST = '''
 """The surprisal of the most surprising token."""
@@ -34,8 +29,8 @@ LONGEST = '''
 from dataclasses import dataclass
 from typing import ClassVar
 
-from syntagm.evaluation.result import Kind
-from syntagm.evaluation.measure import Judgement, Measure
+from syntagm.evaluation import Kind
+from syntagm.evaluation import Judgement, Measure
 
 
 @dataclass(frozen=True, slots=True)

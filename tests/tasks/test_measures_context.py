@@ -17,10 +17,8 @@ from syntagm.evaluation.gaps.context import (
     knows,
 )
 from syntagm.evaluation.gaps.distinct_contexts import suite_contexts
-from syntagm.suites.formula import parse
-from syntagm.suites.materials.suite_files import read_suites
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
-from syntagm.suites.word_list import WordList, WordRow, read
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, WordList, WordRow, parse, read_suites
+from syntagm.suites.word_list import read
 
 VERBS = WordList("verbs", ("singular", "plural"), (WordRow("be", ("is", "are")), WordRow("bark", ("barks", "bark"))))
 PRONOUNS = WordList("reflexives", ("he", "she", "they"), (WordRow("self", ("himself", "herself", "themselves")),))

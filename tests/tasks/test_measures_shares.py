@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 from fill_for_tests import Drawn, oracle
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.gaps.candidates import candidates
-from syntagm.evaluation.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP, Cut, cuts
-from syntagm.evaluation.gaps.shares import Shares, shares
+from syntagm.core import UsageError
+from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP, Cut, candidates, cuts, shares
+from syntagm.evaluation.gaps.shares import Shares
 from syntagm.evaluation.gaps.weights import EqualWeight, ModelWeight
-from syntagm.models.answers import Fill, Gap
-from syntagm.suites.word_list import WordList, WordRow
+from syntagm.models import Fill, Gap
+from syntagm.suites import WordList, WordRow
 
 NAN = float("nan")
 VERBS = WordList("two", ("singular", "plural"), (WordRow("run", ("runs", "run")), WordRow("walk", ("walks", "walk"))))

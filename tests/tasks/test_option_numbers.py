@@ -6,8 +6,7 @@ import pytest
 
 from syntagm.cli import main
 from syntagm.cli._experiment import _number
-from syntagm.core.errors import UsageError
-from syntagm.core.io.number import whole
+from syntagm.core import UsageError, whole
 from syntagm.models import families
 
 LONG = "9" * 5000

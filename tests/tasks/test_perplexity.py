@@ -11,16 +11,16 @@ import pytest
 
 from syntagm.cli import main
 from syntagm.cli.perplexity import _unlike
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.progress import Progress
-from syntagm.evaluation.perplexity import PORTION, Perplexity, division, perplexities, perplexity
-from syntagm.models.answers import Surprisals
-from syntagm.models.contract import LanguageModel
+from syntagm.core import InputError, Progress, UsageError
+from syntagm.evaluation import Perplexity, division, perplexities
+from syntagm.evaluation.perplexity import PORTION, perplexity
+from syntagm.models import LanguageModel, Surprisals
 from syntagm.models.names import load
 from syntagm.models.ngram import model as ngram
-from syntagm.papers.experiment.design import Cell, Design
+from syntagm.papers import Design
+from syntagm.papers.experiment.design import Cell
 from syntagm.papers.experiment.model import measure
-from syntagm.training.corpora import corpus
+from syntagm.training import corpus
 
 
 class Fixed(LanguageModel):
@@ -241,9 +241,8 @@ def test_a_text_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.slow
 def test_an_n_gram_on_brown_has_the_perplexity_that_kenlm_gives(shared: Path, tmp_path: Path) -> None:
+    from syntagm.training import NgramSettings, Words
     from syntagm.training.ngram import train as ngram
-    from syntagm.training.ngram.settings import NgramSettings
-    from syntagm.training.words import Words
 
     texts = shared / "data" / "corpora"
     ngram.train(

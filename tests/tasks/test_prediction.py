@@ -6,16 +6,12 @@ import numpy as np
 import pytest
 from evaluation import evaluate
 
+from syntagm.evaluation import Predictions, Reading
 from syntagm.evaluation.align import Batch
 from syntagm.evaluation.predictions.prediction import PredictionMeasure
-from syntagm.evaluation.predictions.task import Predictions
-from syntagm.evaluation.reading import Reading
-from syntagm.models import names
-from syntagm.models.answers import Surprisals
-from syntagm.models.contract import LanguageModel
+from syntagm.models import LanguageModel, Surprisals, names
 from syntagm.runs.ledger import options_of
-from syntagm.suites import formula
-from syntagm.suites.suite import Aggregate, Item, Prediction, Region, Sentence, Suite
+from syntagm.suites import Aggregate, Item, Prediction, Region, Sentence, Suite, formula
 
 TEXT = "The dogs bark ."
 REGIONS = (Region("1", 0, 3), Region("2", 4, 8), Region("3", 8, 8), Region("4", 9, 13))

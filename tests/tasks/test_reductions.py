@@ -15,15 +15,12 @@ from toy_runs import agreement
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import ModelError, RunError, UsageError
-from syntagm.models import possible
-from syntagm.models.answers import Reductions, Surprisals
-from syntagm.models.contract import LanguageModel
+from syntagm.core import ModelError, RunError, UsageError
+from syntagm.models import LanguageModel, Reductions, Surprisals, possible
 from syntagm.models.reduction import reduce
 from syntagm.models.toy.model import Toy
+from syntagm.runs import Run, open_run, run_suites
 from syntagm.runs.cache import AnswerCache
-from syntagm.runs.evaluate import run_suites
-from syntagm.runs.store import Run, open_run
 
 RANK, ENTROPY = "rank(condition=good,region=2)", "entropy(condition=good,region=2)"
 TEXTS = ["The old gardener watered the roses.", "The old boat", "", "The old gardener"]

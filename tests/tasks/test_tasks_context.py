@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
-from syntagm.evaluation.texts import score_text
+from syntagm.evaluation import score_text
 from syntagm.models.names import load
 
 LINES = ("The dog that barks chased a cat.", "It ran away from the old house.", "Nobody saw it again.")

@@ -13,11 +13,10 @@ from models_for_tests import TEXT, byte_level, causal, lstm, transformer
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.progress import Progress
+from syntagm.core import Progress
 from syntagm.evaluation.perplexity import perplexity
-from syntagm.models.answers import Surprisals
+from syntagm.models import LanguageModel, Surprisals
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.contract import LanguageModel
 
 COLUMNS = ["text", "line", "index", "start", "end", "token", "bits", "known", "context"]
 

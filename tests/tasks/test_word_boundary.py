@@ -16,8 +16,9 @@ import torch
 from models_for_tests import byte_level, sentencepiece_like, transformer, words
 from tokenizers import AddedToken
 
-from syntagm.core.errors import UsageError
-from syntagm.models.causal.model import Causal, from_transformers
+from syntagm.core import UsageError
+from syntagm.models import Causal
+from syntagm.models.causal.model import from_transformers
 from syntagm.models.hugging_face.tokens import word_borders
 
 TEXTS = [

@@ -6,13 +6,12 @@ from itertools import product
 
 import pytest
 from grammar_for_tests import LANGUAGE, read
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
+from syntagm.suites import counts
 from syntagm.suites.templates import expression
 from syntagm.suites.templates.count import Counted, Counter
-from syntagm.suites.templates.counts import counts
 from syntagm.suites.templates.draw import meets
 from syntagm.suites.templates.effort import Effort
 from syntagm.suites.templates.expression import Differ, Expression, Has, Not, Ref, Share

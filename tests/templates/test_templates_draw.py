@@ -6,10 +6,9 @@ from itertools import product
 
 import pytest
 from grammar_for_tests import CROSS, SAMPLE, TABLE, made, one, read, texts
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
 from syntagm.suites.templates import draw, expression, make, sample
 from syntagm.suites.templates.effort import Effort
 from syntagm.suites.templates.expression import Ref, values

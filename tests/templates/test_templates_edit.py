@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.suites.formats import blimp
 from syntagm.suites.materials.reading import read
 

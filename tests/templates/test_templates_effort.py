@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 from grammar_for_tests import CROSS, SAMPLE, made, read
 
-from syntagm.core.errors import InputError
-from syntagm.suites.languages import spelling as of_language
-from syntagm.suites.languages import tags
+from syntagm.core import InputError
+from syntagm.suites import counts, spelling as of_language, tags
 from syntagm.suites.templates import effort, index, make, sample, spelling, template
-from syntagm.suites.templates.counts import counts
 from syntagm.suites.templates.groups import members
 from syntagm.suites.templates.index import Index
 from syntagm.suites.templates.unused import _Reached, refuse_unused

@@ -3,7 +3,7 @@
 import pytest
 from grammar_for_tests import CROSS, SAMPLE, TABLE, made
 
-from syntagm.core.errors import FormulaError, InputError
+from syntagm.core import FormulaError, InputError
 
 # Where, what is replaced, by what, and what the message says, in this order.
 CASES = [

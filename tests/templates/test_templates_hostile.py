@@ -5,7 +5,7 @@ import random
 import pytest
 from grammar_for_tests import CROSS, SAMPLE, TABLE, made
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
 from syntagm.suites.templates import expression
 
 PIECES = [

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from grammar_for_tests import CROSS, LANGUAGE, SAMPLE, TABLE, one, read, texts
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.suites.templates import expression
 from syntagm.suites.templates.expression import Ref, bound, parse
 from syntagm.suites.templates.plan import plans

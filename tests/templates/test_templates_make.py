@@ -13,8 +13,8 @@ from grammar_for_tests import CROSS, SAMPLE, TABLE, made, one, texts
 
 import syntagm
 from syntagm.cli import main
-from syntagm.core.errors import InputError, UsageError
-from syntagm.suites.formats import template
+from syntagm.core import InputError, UsageError
+from syntagm.suites import template
 from syntagm.suites.materials.reading import claimed, read
 from syntagm.suites.templates import make, pattern
 

@@ -7,9 +7,9 @@ import pytest
 from lexicon_for_tests import FILES
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
+from syntagm.suites import schema
 from syntagm.suites.materials.reading import read
-from syntagm.suites.templates import schema
 
 TEMPLATE = """
 lexicon = "words"

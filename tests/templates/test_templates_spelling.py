@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 import syntagm as sg
-from syntagm.core.errors import InputError
-from syntagm.suites.languages import spelling as of_language
-from syntagm.suites.languages import tags
+from syntagm.core import InputError
+from syntagm.suites import spelling as of_language, tags
 from syntagm.suites.templates import spelling
 
 ENGLISH = of_language.of(tags.find("en"))

@@ -8,13 +8,13 @@ from ngrams_for_tests import trained
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
+from syntagm.models import vocabulary
 from syntagm.models.names import load
-from syntagm.models.words import vocabulary
 from syntagm.models.words.words import split
+from syntagm.suites import Suite
 from syntagm.suites.formats._vocabulary import treebank
 from syntagm.suites.formats.template import words_of
-from syntagm.suites.suite import Suite
 
 # All words of SAMPLE but *jugs*, *elm* and *elms*; *the* also with a capital.
 TRAINING = """The ox by the jug falls .

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.training.corpora import bllip, corpus, trees
+from syntagm.core import InputError, UsageError
+from syntagm.training import corpus, trees
+from syntagm.training.corpora import bllip
 
 YEARS = (1987, 1988, 1989)
 HELD_OUT = {1987: (1, 2), 1988: (1, 2), 1989: (10, 11)}

@@ -11,10 +11,9 @@ import pytest
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import lines as _lines
+from syntagm.core import InputError, UsageError, lines as _lines
 from syntagm.evaluation import baselines
-from syntagm.training.corpora import corpus
+from syntagm.training import corpus
 
 
 def test_lines(tmp_path: Path) -> None:

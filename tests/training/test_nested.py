@@ -5,11 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from syntagm.core.errors import UsageError
-from syntagm.training.corpora import corpus, nested
+from syntagm.core import UsageError
+from syntagm.training import corpus, nested
 
 
 @pytest.mark.slow

@@ -11,12 +11,11 @@ import pytest
 
 from syntagm.cli import _parser, main
 from syntagm.cli._experiment import _families
-from syntagm.core.errors import RunError, UsageError
+from syntagm.core import Number, RunError, Several, Text, UsageError
 from syntagm.core.io import record
-from syntagm.core.settings import Number, Several, Text
-from syntagm.papers.experiment import hyperparameters
-from syntagm.training import families
-from syntagm.training.options import MODEL, changed, option, options, part
+from syntagm.papers import hyperparameters
+from syntagm.training import MODEL, changed, families
+from syntagm.training.options import option, options, part
 
 FAMILIES = pytest.mark.parametrize("family", families.FAMILIES, ids=lambda family: family.name)
 

@@ -23,17 +23,14 @@ from safetensors.torch import load_file
 from training_for_tests import GPT2, LSTM, learn
 
 from syntagm.cli import _lines, main
-from syntagm.core.errors import InputError, Interrupted, ModelError, RunError, UsageError
-from syntagm.core.io import lock, seal
-from syntagm.core.progress import Progress
+from syntagm.core import InputError, Interrupted, ModelError, Progress, RunError, UsageError, lock, seal
 from syntagm.models.words import words as _words
-from syntagm.training import families, loop, state
+from syntagm.training import Default, LstmSettings, Settings, families, loop, state
 from syntagm.training.gpt2.settings import Gpt2Settings, Text
 from syntagm.training.gpt2.train import train as train_gpt2
 from syntagm.training.lstm import train as lstm
-from syntagm.training.lstm.settings import LstmSettings
 from syntagm.training.record import finished
-from syntagm.training.settings import Default, Settings, rate_at, warmup_steps
+from syntagm.training.settings import rate_at, warmup_steps
 from syntagm.training.transformers.size import Size
 
 

@@ -11,7 +11,7 @@ import transformers
 from models_for_tests import TEXT
 from training_for_tests import GPT2, learn
 
-from syntagm.core.errors import RunError, UsageError
+from syntagm.core import RunError, UsageError
 from syntagm.models import names
 from syntagm.training.masked.masking import masked
 from syntagm.training.masked.settings import MaskedSettings, Text

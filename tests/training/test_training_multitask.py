@@ -12,17 +12,14 @@ from torch import nn
 from training_for_tests import LSTM, bracketed, learn
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, ModelError, UsageError
-from syntagm.core.io import seal
-from syntagm.models import names
-from syntagm.models.multitask.network import UNKNOWN, tag
+from syntagm.core import InputError, ModelError, UsageError, seal
+from syntagm.models import UNKNOWN, names, tag
+from syntagm.training import Size, Steps, Words
 from syntagm.training.corpora.trees import parse
-from syntagm.training.lstm.settings import Size, Steps
 from syntagm.training.multitask import categories
 from syntagm.training.multitask.settings import MultitaskSettings, Tagging
 from syntagm.training.multitask.tagged import sentences
 from syntagm.training.multitask.train import Multitask
-from syntagm.training.words import Words
 
 AUTO = """\
 ID=wsj_0001.1 PARSER=GOLD NUMPARSE=1

@@ -15,16 +15,13 @@ from models_for_tests import TEXT
 from torch import nn
 from training_for_tests import ONLSTM, learn
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.progress import Progress
+from syntagm.core import InputError, Progress, UsageError
 from syntagm.models import names
-from syntagm.training import loop
-from syntagm.training.lstm.settings import Steps
+from syntagm.training import Settings, Steps, loop
 from syntagm.training.onlstm import train
 from syntagm.training.onlstm.settings import OnLstmSettings, Regularisation, Size
 from syntagm.training.onlstm.train import OnLstm
 from syntagm.training.optimiser import AveragedSGD
-from syntagm.training.settings import Settings
 
 SMALL = OnLstmSettings(Size(8, 12, 2, 4), Regularisation(*[0.0] * 5), steps=Steps(2, 9), loop=ONLSTM)
 

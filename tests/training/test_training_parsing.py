@@ -11,13 +11,9 @@ from models_for_tests import TEXT
 from training_for_tests import learn
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, ModelError, RunError, UsageError
-from syntagm.core.io import hashing
-from syntagm.core.permissions import NONE, Permissions
-from syntagm.core.progress import Progress
+from syntagm.core import NONE, InputError, ModelError, Permissions, Progress, RunError, UsageError, hashing
 from syntagm.models.names import load
-from syntagm.training import parsing
-from syntagm.training.corpora import corpus
+from syntagm.training import corpus, parsing
 
 SENTENCES = "The dog (a terrier) barks.\nThe cats sleep.\n"
 ALLOWED = Permissions(allow_exec=True)

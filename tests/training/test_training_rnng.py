@@ -15,22 +15,15 @@ from training_for_tests import bracketed, learn
 
 from benchmarks.plain_rnng import PlainDecoder
 from syntagm.cli import main
-from syntagm.core.errors import InputError, ModelError, UsageError
-from syntagm.core.io import seal
-from syntagm.models import names
+from syntagm.core import InputError, ModelError, UsageError, seal
+from syntagm.models import SHIFT, build, names
 from syntagm.models.rnng.network import Network
-from syntagm.models.rnng.search import SHIFT
-from syntagm.models.words.vocabulary import build
+from syntagm.training import OnePass, Size, Words, batch, nats, oracle
 from syntagm.training.corpora.trees import parse
-from syntagm.training.lstm.settings import Size
-from syntagm.training.recurrent.softmax import OnePass
-from syntagm.training.rnng import oracle
-from syntagm.training.rnng.batch import batch, nats
 from syntagm.training.rnng.oracle import Encoded
 from syntagm.training.rnng.recurrence import run
 from syntagm.training.rnng.settings import RnngSettings, Steps
 from syntagm.training.rnng.train import Rnng
-from syntagm.training.words import Words
 
 TREES = [
     "(S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .))",

@@ -12,9 +12,8 @@ from tokenizers import Tokenizer
 from training_for_tests import GPT2
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError
-from syntagm.training.gpt2 import text as _text
-from syntagm.training.gpt2 import tokenizer as _tokenizer
+from syntagm.core import InputError
+from syntagm.training.gpt2 import text as _text, tokenizer as _tokenizer
 from syntagm.training.gpt2.rows import NOTHING, cut
 from syntagm.training.gpt2.settings import Gpt2Settings, Text
 from syntagm.training.gpt2.train import Gpt2, train

@@ -6,12 +6,8 @@ from pathlib import Path
 import pytest
 from training_for_tests import OF_WORDS
 
-from syntagm.core.errors import RunError
-from syntagm.core.io import seal
-from syntagm.core.progress import Progress
-from syntagm.training import families
-from syntagm.training.options import changed
-from syntagm.training.statistics import unseen_classes
+from syntagm.core import Progress, RunError, seal
+from syntagm.training import changed, families, unseen_classes
 
 # Seen once, so unknown: walked (UNK-LC-ed), ships (UNK-LC-s). Known: the, sailors, and the full stop.
 TRAINING = ["the sailors walked .", "the sailors ships ."]

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from syntagm.core.errors import InputError
-from syntagm.training.corpora import trees
+from syntagm.core import InputError
+from syntagm.training import trees
 from syntagm.training.corpora.trees import Tree
 
 LABEL = st.text("ABNPSX-=0'é\u00a0", min_size=1, max_size=4)

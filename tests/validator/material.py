@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import syntagm as sg
-from syntagm.suites import materials
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite, materials
 
 FOLDER = Path(materials.__file__).parent / "warstadt2020"
 

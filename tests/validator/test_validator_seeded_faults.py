@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import syntagm as sg
-from syntagm.core.errors import SyntagmError
+from syntagm.core import SyntagmError
 from syntagm.suites.check import check
 
 pytest.importorskip("lemminflect")

@@ -8,12 +8,10 @@ import pytest
 from toy_runs import agreement, edit_record, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.report import numbers
-from syntagm.report.page import report
+from syntagm.report import numbers, report
 from syntagm.report.predictions import figures, scores
-from syntagm.runs.store import Run, open_run
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Prediction, Suite
+from syntagm.runs import Run, open_run
+from syntagm.suites import Prediction, Suite, parse
 from syntagm.views.scores import numbers as estimates
 
 # "Is above 3 bits" has no chance level; the other is one comparison.

@@ -6,7 +6,7 @@ import pytest
 from toy_runs import agreement, toy_run
 
 import syntagm as sg
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 
 
 @pytest.fixture(scope="module")

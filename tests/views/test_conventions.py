@@ -15,22 +15,17 @@ from toy_runs import agreement, pairs
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import InputError, RunError, UsageError
-from syntagm.evaluation.conventions import linking, ratings
-from syntagm.evaluation.conventions.convention import Convention, Judge
-from syntagm.evaluation.conventions.scored import Scored, differing, scored
+from syntagm.core import InputError, RunError, UsageError
+from syntagm.evaluation import Convention, Judge, Predictions, differing, linking, ratings, scored
+from syntagm.evaluation.conventions.scored import Scored
 from syntagm.evaluation.conventions.unigram import counted
-from syntagm.evaluation.predictions.task import Predictions
-from syntagm.models.answers import Surprisals
-from syntagm.runs import rejudged
-from syntagm.runs.evaluate import evaluate, run_suites
-from syntagm.runs.rejudged import Rejudged
-from syntagm.runs.store import Run
+from syntagm.models import Surprisals
+from syntagm.runs import Rejudged, Run, rejudged, run_suites
+from syntagm.runs.evaluate import evaluate
 from syntagm.stats import interval, score
 from syntagm.stats.auc import auc
-from syntagm.suites.materials import datasets
-from syntagm.views import auc as separation
-from syntagm.views import claims, conventions
+from syntagm.suites import datasets
+from syntagm.views import auc as separation, claims, conventions
 from syntagm.views.conventions import numbers
 
 WORDS = ("the", "naïve", "dogs", "near", "us", "barks", "well-known", "雪人", "who", "it's")

@@ -7,14 +7,11 @@ from models_for_tests import byte_level, causal
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.report import numbers
+from syntagm.report import TOKENS, Served, Site, numbers
 from syntagm.report.predictions import items, scores
 from syntagm.report.predictions.chapter import SUITE_BY_SUITE
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.site import strips
-from syntagm.report.site.addresses import Served
-from syntagm.report.site.item import TOKENS
-from syntagm.report.site.site import Site
 from syntagm.views import coverage, groups
 
 TEXTS = {

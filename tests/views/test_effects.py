@@ -12,18 +12,17 @@ from report_examples import crossed, gaps
 from scipy import stats
 from toy_runs import agreement, pairs, sentence, toy_run
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.evaluation.measures.surprisal import Surprisal
 from syntagm.models.names import load
-from syntagm.report.page import place_figures, report
+from syntagm.report import report
+from syntagm.report.page import place_figures
 from syntagm.report.predictions import figures as report_figures
 from syntagm.report.predictions.chapter import Predictions
-from syntagm.runs.evaluate import run_suites as run
-from syntagm.runs.store import Run
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Suite
-from syntagm.views.by_name import figure, table
-from syntagm.views.comparison import compare
+from syntagm.runs import Run, run_suites as run
+from syntagm.suites import Item, Prediction, Suite, parse
+from syntagm.views import compare, figure
+from syntagm.views.by_name import table
 from syntagm.views.effects import chart, numbers
 
 RECORDED = "index,start,token,bits\n"

@@ -8,8 +8,7 @@ from scipy import stats
 from toy_runs import agreement, toy_run
 
 import syntagm as sg
-from syntagm.stats import paired_intervals, suite_intervals
-from syntagm.stats.bootstrap import Resampling, using
+from syntagm.stats import Resampling, paired_intervals, suite_intervals, using
 
 
 def test_over_suites_it_is_two_t_tests() -> None:

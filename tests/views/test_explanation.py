@@ -10,13 +10,12 @@ from toy_runs import pairs
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.conventions.convention import DEFAULT, Convention
-from syntagm.evaluation.sums import Sum, Sums
+from syntagm.core import UsageError
+from syntagm.evaluation import DEFAULT, Convention, Sum, Sums
+from syntagm.runs import Run
 from syntagm.runs.engine import execute
 from syntagm.runs.imported.pairs import PREDICTION, Tool
-from syntagm.runs.store import Run
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 from syntagm.views import explanation
 from syntagm.views.conventions.numbers import Chosen, results
 from syntagm.views.explanation.search import Candidate

@@ -11,12 +11,12 @@ from toy_runs import pairs
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.sums import Sum, Sums
+from syntagm.core import UsageError
+from syntagm.evaluation import Sum, Sums
+from syntagm.runs import Run
 from syntagm.runs.engine import execute
 from syntagm.runs.imported.pairs import Tool
-from syntagm.runs.store import Run
-from syntagm.suites.suite import Item, Sentence, Suite
+from syntagm.suites import Item, Sentence, Suite
 from syntagm.views import explanation
 from syntagm.views.explanation.rescoring import Rescoring
 

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 from toy_runs import agreement, pairs, sentence, toy_run
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.result import Kind
-from syntagm.runs.store import Run
+from syntagm.core import UsageError
+from syntagm.evaluation import Kind
+from syntagm.runs import Run
 from syntagm.stats import interval
-from syntagm.suites.suite import Item, Suite
+from syntagm.suites import Item, Suite
 from syntagm.views import factors
 
 # Of "barks" and "bark" the toy model has seen 2 and 0 after "dog", 0 and 1 after "cat", none after "bird".

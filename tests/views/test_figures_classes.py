@@ -10,13 +10,10 @@ import pytest
 from report_examples import ATTACKS
 from toy_runs import FULL, toy_run
 
-from syntagm.core.errors import RunError
-from syntagm.runs.store import Run
-from syntagm.suites.suite import Item, Sentence, Suite
-from syntagm.views import circuits as circuit_scores
-from syntagm.views import classes, modifiers, perplexity
-from syntagm.views.drawing import axes, dots
-from syntagm.views.drawing.chart import Figure
+from syntagm.core import RunError
+from syntagm.runs import Run
+from syntagm.suites import Item, Sentence, Suite
+from syntagm.views import Figure, axes, circuits as circuit_scores, classes, dots, modifiers, perplexity
 
 A, B = ATTACKS[0], ATTACKS[1]
 

@@ -12,13 +12,12 @@ from toy_runs import agreement, toy_run
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.evaluation.result import FEW_NUMBERS, Estimate, Group, unseen
+from syntagm.evaluation import FEW_NUMBERS, Estimate, Group, unseen
 from syntagm.papers.hu2020 import figures
-from syntagm.stats.correlation import correlations
-from syntagm.views import correlation, coverage, learning_curve, perplexity, phenomena
-from syntagm.views.drawing import axes, contrasts, curves
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.text import lines, remarks, remarks_on
+from syntagm.stats import correlations
+from syntagm.views import Figure, axes, contrasts, correlation, coverage, learning_curve, lines, perplexity, phenomena
+from syntagm.views.drawing import curves
+from syntagm.views.drawing.text import remarks, remarks_on
 from syntagm.views.lexical import chart as lexical
 from syntagm.views.lexical.numbers import Words
 

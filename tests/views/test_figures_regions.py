@@ -6,18 +6,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.evaluation.reading import Reading
+from syntagm.evaluation import Reading
 from syntagm.evaluation.regions import regions
-from syntagm.models.answers import Surprisals
-from syntagm.runs.evaluate import run_suites as run
-from syntagm.runs.store import Run, open_run
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.models import Surprisals
+from syntagm.runs import Run, open_run, run_suites as run
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
 
 
 def owner(sentence: Sentence, place: int) -> int:

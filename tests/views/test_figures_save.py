@@ -12,12 +12,10 @@ import pytest
 import vl_convert
 from report_examples import ATTACKS
 
-from syntagm.core.display import visible
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.result import Estimate, Group
-from syntagm.views import margins, regions
+from syntagm.core import UsageError, visible
+from syntagm.evaluation import Estimate, Group
+from syntagm.views import Figure, margins, regions
 from syntagm.views.drawing import pdf, png
-from syntagm.views.drawing.chart import Figure
 from syntagm.views.drawing.svg import ATTRIBUTES, ELEMENTS, checked
 from syntagm.views.scores import chart as scores
 

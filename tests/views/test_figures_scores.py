@@ -1,6 +1,6 @@
 from math import nan
 
-from syntagm.evaluation.result import Estimate, Group
+from syntagm.evaluation import Estimate, Group
 from syntagm.views.scores import chart as scores
 
 

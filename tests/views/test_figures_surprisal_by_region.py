@@ -6,8 +6,7 @@ import pytest
 from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.views import by_name
-from syntagm.views import regions
+from syntagm.views import by_name, regions
 from syntagm.views.effects.numbers import references
 
 # The toy model's bigrams: log2((12 + 24) / (8 + 1)), ...

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import syntagm as sg
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.views import judgements
 
 DATA = Path(__file__).parents[1] / "data"

@@ -8,8 +8,8 @@ from toy_runs import agreement, toy_run
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.evaluation.result import IN_BRIEF, unseen
-from syntagm.runs.store import Run
+from syntagm.evaluation import IN_BRIEF, unseen
+from syntagm.runs import Run
 
 # The toy model knows that dogs bark, the other model that cats and birds do, too. Two suites have a bird among the dogs.
 OTHER = "the dog barks\nthe bird barks\nthe cat barks\n"

@@ -7,11 +7,10 @@ import polars as pl
 import pytest
 from toy_runs import agreement
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.models.names import load
-from syntagm.runs.evaluate import run_suites
-from syntagm.suites.materials.finding import expand
-from syntagm.suites.materials.suite_files import SuiteFiles
+from syntagm.runs import run_suites
+from syntagm.suites import SuiteFiles, expand
 from syntagm.views import methods
 
 SUITES = ["determiner_noun_agreement_1", "anaphor_number_agreement", "determiner_noun_agreement_2", "causative"]

@@ -8,8 +8,8 @@ from toy_runs import agreement, toy_run
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.runs.store import Run
-from syntagm.stats.bootstrap import Suites
+from syntagm.runs import Run
+from syntagm.stats import Suites
 from syntagm.views.export import scores as scores_csv
 
 NOUNS = ("dog", "cat", "bird", "dog", "cat")

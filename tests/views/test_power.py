@@ -8,7 +8,7 @@ from toy_runs import agreement, toy_run
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.stats import planning
 
 

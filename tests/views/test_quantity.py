@@ -12,13 +12,13 @@ import pytest
 from toy_runs import FULL, agreement, sentence, toy_run
 
 import syntagm as sg
-from syntagm.core.errors import RunError, UsageError
-from syntagm.evaluation.result import Kind
-from syntagm.runs.store import Run
+from syntagm.core import RunError, UsageError
+from syntagm.evaluation import Kind
+from syntagm.runs import Run
 from syntagm.stats import bootstrap, cluster_intervals, interval
-from syntagm.suites.suite import Item, Suite
-from syntagm.views import clustered, factors, quantity
-from syntagm.views.drawing import axes, curves
+from syntagm.suites import Item, Suite
+from syntagm.views import axes, clustered, factors, quantity
+from syntagm.views.drawing import curves
 
 # Nouns with a place each, and a size that one of them lacks. Of "barks" and "bark" the toy model has seen 2 and 0 after
 # "dog", 0 and 1 after "cat".

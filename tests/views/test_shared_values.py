@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from toy_runs import agreement, interrupt, pairs, toy_run
 
-from syntagm.runs.store import open_run
+from syntagm.runs import open_run
 from syntagm.views.scores.shared import values_of
 
 

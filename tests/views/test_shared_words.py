@@ -9,11 +9,11 @@ from toy_runs import agreement, toy_run
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.evaluation.result import Kind
-from syntagm.runs.store import Run
-from syntagm.stats.clustered import Alike, alike, evident
+from syntagm.evaluation import Kind
+from syntagm.runs import Run
+from syntagm.stats import Alike, alike, evident
+from syntagm.suites import few_words, shared_words
 from syntagm.suites.check import check
-from syntagm.suites.suite import few_words, shared_words
 from syntagm.views.shared_words import remark
 
 # Under the toy model all items with "dog" hold, and no others: .75 and three times .25 from the mean of 40 items. Leaving a

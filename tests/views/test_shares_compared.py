@@ -13,18 +13,13 @@ from fill_for_tests import Drawn
 from rich.console import Console
 from toy_runs import pairs
 
-from syntagm.cli import compare as command
-from syntagm.cli import main
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.result import Kind
-from syntagm.runs.evaluate import fill
-from syntagm.runs.store import Run, open_run
+from syntagm.cli import compare as command, main
+from syntagm.core import UsageError
+from syntagm.evaluation import Kind
+from syntagm.runs import Run, fill, open_run
 from syntagm.stats import paired
-from syntagm.suites.suite import Suite
-from syntagm.suites.word_list import WordList, WordRow
-from syntagm.views import margins
-from syntagm.views.comparison import compare
-from syntagm.views.gaps import comparability
+from syntagm.suites import Suite, WordList, WordRow
+from syntagm.views import comparability, compare, margins
 from syntagm.views.scores import chart as scores
 
 FORMS = (("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"))

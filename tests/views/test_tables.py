@@ -2,7 +2,7 @@
 
 import pytest
 
-from syntagm.views.drawing.table import Table
+from syntagm.views import Table
 
 
 @pytest.mark.parametrize("column", ["p", "p Holm"])

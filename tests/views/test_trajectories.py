@@ -10,21 +10,16 @@ import pytest
 from toy_runs import agreement, pairs, toy_run, training_record
 
 from syntagm.cli import main
-from syntagm.core.errors import InputError, RunError, UsageError
-from syntagm.core.io import seal
-from syntagm.evaluation.result import Kind
-from syntagm.runs.store import Run
-from syntagm.stats import bootstrap
-from syntagm.stats.bootstrap import Resampling, using
+from syntagm.core import InputError, RunError, UsageError, seal
+from syntagm.evaluation import Kind
+from syntagm.runs import Run
+from syntagm.stats import Resampling, bootstrap, using
 from syntagm.stats.interval import of_items
 from syntagm.stats.trajectory import between, crossing, mean_height
-from syntagm.views import options, trajectory_gap, words
-from syntagm.views.drawing.table import Table
-from syntagm.views.trajectory import chart as figure
-from syntagm.views.trajectory import numbers as trajectories
-from syntagm.views.trajectory import table
-from syntagm.views.trajectory.numbers import Curve, curves
-from syntagm.views.trajectory.places import Point, places
+from syntagm.views import Curve, Table, options, places, trajectory_gap, words
+from syntagm.views.trajectory import chart as figure, numbers as trajectories, table
+from syntagm.views.trajectory.numbers import curves
+from syntagm.views.trajectory.places import Point
 from syntagm.views.words import columns
 
 Row = dict[str, object]

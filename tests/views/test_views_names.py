@@ -8,17 +8,16 @@ from pathlib import Path
 import pytest
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.views import by_name
 from syntagm.cli import main
-from syntagm.core.errors import InputError, UsageError
-from syntagm.evaluation.result import Estimate, Group
-from syntagm.runs.store import Run, open_run
-from syntagm.stats.paired import Comparison
-from syntagm.suites.suite import Item, Region, Sentence, sampled
-from syntagm.views import methods
+from syntagm.core import InputError, UsageError
+from syntagm.evaluation import Estimate, Group
+from syntagm.runs import Run, open_run
+from syntagm.stats import Comparison
+from syntagm.suites import Item, Region, Sentence, sampled
+from syntagm.views import by_name, mean_name, methods
 from syntagm.views.options import options
 from syntagm.views.quantity import labels
-from syntagm.views.scores.numbers import grouping_tags, mean_name
+from syntagm.views.scores.numbers import grouping_tags
 
 DECLARED = [
     (kind, name, option.name)

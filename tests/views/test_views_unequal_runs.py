@@ -10,24 +10,22 @@ from typing import Any
 
 import polars as pl
 import pytest
-from experiment_for_tests import pairs as of_words
-from experiment_for_tests import planned
+from experiment_for_tests import pairs as of_words, planned
 from masked_for_tests import masked
 from toy_runs import FULL, agreement, pairs, toy_run
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core.errors import UsageError
-from syntagm.experiment import people
-from syntagm.experiment.answers import Answer, Audit
+from syntagm.core import UsageError
+from syntagm.experiment import Audit, people
+from syntagm.experiment.answers import Answer
 from syntagm.models.names import load
 from syntagm.papers.hu2020 import figures, study, tables
-from syntagm.runs.evaluate import run_suites
-from syntagm.runs.several import numbers_of_suites
-from syntagm.runs.store import Run
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Sentence, Suite
+from syntagm.runs import Run, numbers_of_suites, run_suites
+from syntagm.suites import Item, Prediction, Sentence, Suite, parse
 from syntagm.views import (
+    Figure,
+    Table,
     ceiling,
     circuits,
     classes,
@@ -41,8 +39,6 @@ from syntagm.views import (
     scores,
     words,
 )  # fmt: skip
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Table
 
 DOG, CAT, BIRD = (
     ("The dog barks", "The dog bark"),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from syntagm.cli import _files, _model
 from syntagm.cli.reading import fits, tables
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 _CHECK = """Check a table of reading times, and sound alarms.
 

@@ -9,18 +9,12 @@ from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
 from syntagm.cli.reading.options import print_counts, print_notes, said, save_table
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io.number import counted
+from syntagm.core import InputError, UsageError, counted
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from syntagm.reading_times.alarms import Alarm
-    from syntagm.reading_times.analyses import Analysis
-    from syntagm.reading_times.effects import Contrast
-    from syntagm.reading_times.fitting import Request
-    from syntagm.reading_times.slopes import Slopes
-    from syntagm.reading_times.tables import Readings, Source
+    from syntagm.reading_times import Alarm, Analysis, Contrast, Readings, Request, Slopes, Source
 
 # The figures of a fit.
 FIGURES = ("gain", "lag", "shape")
@@ -28,7 +22,7 @@ FIGURES = ("gain", "lag", "shape")
 
 def fit(options: argparse.Namespace) -> int:
     """Fit reading times, and print gains on held-out folds and slopes; return 1 if --slopes lacks those of a model."""
-    from syntagm.core.io import atomic, csv
+    from syntagm.core import atomic, csv
     from syntagm.reading_times import analyses, fitting, slopes, tables
 
     drawn = [_figure(text) for text in options.figure]
@@ -95,7 +89,7 @@ def _draw(analysis: "Analysis", drawn: Sequence[tuple[str, Path]], against: Path
 def effects(options: argparse.Namespace) -> int:
     """Print predicted effects in ms; return 0."""
     from syntagm.reading_times import analyses, effects, roles, tables
-    from syntagm.views.drawing.table import Table
+    from syntagm.views import Table
 
     words_source = tables.open_table(options.words)
     unused = ("time", "text", "sentence", "participant")

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
-    from syntagm.reading_times.alarms import Alarm
-    from syntagm.reading_times.joining import Joined, Rules
-    from syntagm.reading_times.tables import Readings
+    from syntagm.reading_times import Alarm, Joined, Readings, Rules
 
 # Options that are not among the settings in a record: it has the input files with their hashes.
 _NOT_RECORDED = (
@@ -104,7 +102,7 @@ def save_table(
 
     import polars as pl
 
-    from syntagm.core.io import csv
+    from syntagm.core import csv
     from syntagm.reading_times import record
 
     if options.output.suffix == ".parquet":

@@ -19,15 +19,13 @@ from syntagm.cli.reading.options import (
     scores_of,
     times_of,
 )
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from syntagm.models.contract import LanguageModel
-    from syntagm.reading_times.alarms import Alarm
-    from syntagm.reading_times.joining import Joined
-    from syntagm.reading_times.tables import Readings
+    from syntagm.models import LanguageModel
+    from syntagm.reading_times import Alarm, Joined, Readings
 
 
 def check(options: argparse.Namespace) -> int:
@@ -142,8 +140,8 @@ def join(options: argparse.Namespace) -> int:
 
 def _mismatches(options: argparse.Namespace, joined: "Joined | None") -> dict[Path, bytes]:
     """Return the list of mismatches as a file beside the output; an earlier list is deleted if there are none."""
-    from syntagm.core.io import csv
-    from syntagm.reading_times.joining import listed
+    from syntagm.core import csv
+    from syntagm.reading_times import listed
 
     path = options.output.with_name(options.output.name + ".mismatches.csv")
     if not joined or not joined.mismatches:

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.core.errors import InputError, RunError, SyntagmError
-from syntagm.core.io import atomic, regular, shape
-from syntagm.core.io import json as strict_json
+from syntagm.core.io import atomic, json as strict_json, regular, shape
 from syntagm.core.io.shape import Shape
 
 # The shape of the entry `renewed` of a record: when its seal was renewed, and which files had changed.

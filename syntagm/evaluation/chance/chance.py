@@ -22,10 +22,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from syntagm.core.errors import InputError
-from syntagm.evaluation.chance import event as _event
-from syntagm.evaluation.chance import share as _share
-from syntagm.suites.formula import Formula
+from syntagm.core import InputError
+from syntagm.evaluation.chance import event as _event, share as _share
+from syntagm.suites import Formula
 
 ANY, NORMAL = "any continuous distribution", "normal distribution"
 
@@ -58,7 +57,7 @@ def chance(*formulas: Formula) -> Chance:
             compared with a number, different numbers of values are compared, or a whole sentence and a region of it
             both occur.
 
-    >>> from syntagm.suites.formula import parse
+    >>> from syntagm.suites import parse
     >>> level = chance(parse("(1;%a%) > (1;%b%) & (1;%a%) > (1;%c%)"))
     >>> str(level), level.method
     ('1/3', 'any continuous distribution')

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from syntagm.core.errors import InputError
-from syntagm.suites.formula import Binary, Node, Reference
+from syntagm.core import InputError
+from syntagm.suites import Binary, Node, Reference
 
 
 @dataclass(frozen=True, slots=True)

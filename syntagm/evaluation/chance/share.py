@@ -7,7 +7,7 @@ from functools import cache
 from itertools import combinations
 from typing import TypeVar
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.evaluation.chance.event import Event, Inequality, Joined, join, opposite, within
 
 MOST_VALUES, MOST_COMPARISONS, MOST_HALF_SPACES = 12, 8, 3

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Self
 
-from syntagm.core.errors import UsageError, did_you_mean
+from syntagm.core import UsageError, did_you_mean
 from syntagm.evaluation.conventions import linking, treatments
 from syntagm.evaluation.conventions.linking import Linking
 from syntagm.evaluation.conventions.normalisation import margin
@@ -14,8 +14,8 @@ from syntagm.evaluation.conventions.scored import Kept, Scored, Tokens, differin
 from syntagm.evaluation.conventions.treatments import Treatment
 from syntagm.evaluation.conventions.unigram import Unigrams
 from syntagm.evaluation.result import Kind
-from syntagm.models.answers import Surprisals
-from syntagm.suites.formula import Formula, compared
+from syntagm.models import Surprisals
+from syntagm.suites import Formula, compared
 
 DEFAULT = "bits"
 # Instead of a name: the convention of each suite's authors.

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import csv, utf8
+from syntagm.core import InputError, csv, utf8
 from syntagm.evaluation.conventions.linking import Linking, morcela
 from syntagm.evaluation.conventions.scored import Scored
 

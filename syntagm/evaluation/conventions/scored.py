@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.evaluation.conventions.unigram import Unigrams
-from syntagm.models.answers import Surprisals
+from syntagm.models import Surprisals
 from syntagm.models.words import words as _words
 
 Numbers = NDArray[np.float64]

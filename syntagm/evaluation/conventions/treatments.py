@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.evaluation.conventions.scored import Kept
-from syntagm.models.answers import Surprisals
+from syntagm.models import Surprisals
 
 
 @dataclass(frozen=True, slots=True)

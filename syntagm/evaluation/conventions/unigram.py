@@ -15,11 +15,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import UsageError
-from syntagm.models.asking import Asking
+from syntagm.core import UsageError
+from syntagm.models import Asking
 from syntagm.models.names import load
 from syntagm.models.words import words as _words
-from syntagm.training.corpora import corpus
+from syntagm.training import corpus
 
 NGRAM = "ngram:"
 Case = Literal["keep", "lower"]

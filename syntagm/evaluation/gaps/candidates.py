@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.evaluation.gaps.nucleus import Eligible
-from syntagm.models.answers import Fill
-from syntagm.suites.word_list import WordList
+from syntagm.models import Fill
+from syntagm.suites import WordList
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,9 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 
-from syntagm.suites.formula import Binary, Formula, Node, Reference
-from syntagm.suites.suite import Item, Sentence, Suite
-from syntagm.suites.word_list import WordList, read
+from syntagm.suites import Binary, Formula, Item, Node, Reference, Sentence, Suite, WordList
+from syntagm.suites.word_list import read
 
 NO_COMPARISON = "no prediction compares one region of two sentences"
 NO_LABEL = "no label: the words are not in the word list, and the item has no tag `number` to use instead"
@@ -101,7 +100,7 @@ class Labels:
         Raises:
             ValueError: both words have the same label.
 
-        >>> from syntagm.suites.word_list import WordRow
+        >>> from syntagm.suites import WordRow
         >>> labels = Labels(WordList("one", ("singular", "plural"), (WordRow("be", ("is", "are")),)))
         >>> labels.find("is", "are", None), labels.find("swim", "swims", "pl"), labels.find("swim", "swims", None)
         ('singular', 'plural', None)
@@ -140,7 +139,7 @@ def comparisons(formula: Formula) -> tuple[ComparedConditions, ...]:
 
     The result is empty if the formula has any other part.
 
-    >>> from syntagm.suites.formula import parse
+    >>> from syntagm.suites import parse
     >>> formula = parse("((2;%a%) < (2;%b%)) & ((2;%c%) > (2;%d%))")
     >>> [(compared.good, compared.bad) for compared in comparisons(formula)]
     [('a', 'b'), ('d', 'c')]

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from syntagm.evaluation.gaps.context import NO_COMPARISON, NOUNS, Context, Labels, chosen, contexts, knows
-from syntagm.suites.suite import Item, Suite
+from syntagm.suites import Item, Suite
 
 
 @dataclass(frozen=True, slots=True)

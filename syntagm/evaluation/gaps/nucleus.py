@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 Eligible = Literal["all", "single-token"]
 ELIGIBLE: tuple[Eligible, ...] = ("all", "single-token")

@@ -7,7 +7,7 @@ import numpy as np
 from syntagm.evaluation.gaps.candidates import Candidates, usable
 from syntagm.evaluation.gaps.nucleus import Eligible
 from syntagm.evaluation.measure import Judgement
-from syntagm.models.answers import Fill
+from syntagm.models import Fill
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from syntagm.core.errors import InputError
-from syntagm.core.io.shape import Shape
+from syntagm.core import InputError, Shape
 from syntagm.evaluation.gaps.context import Labels
 from syntagm.evaluation.gaps.distinct_contexts import ContextItem, DistinctContext, SuiteContexts, suite_contexts
 from syntagm.evaluation.slices import suite_hash
 from syntagm.evaluation.task import Plan, SuiteRecord, Unit, suite_record
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 
 SIZE = 512
 TSE = "(word;%good%) < (word;%bad%)"

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from syntagm.evaluation.gaps.candidates import Candidates, candidates, spread
 from syntagm.evaluation.gaps.distinct_contexts import DistinctContext
 from syntagm.evaluation.gaps.nucleus import Eligible
-from syntagm.models.answers import Fill, Gap
-from syntagm.models.contract import LanguageModel
-from syntagm.suites.word_list import WordList
+from syntagm.models import Fill, Gap, LanguageModel
+from syntagm.suites import WordList
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from syntagm.evaluation.gaps.candidates import Candidates
 from syntagm.evaluation.gaps.nucleus import Cut, Eligible
-from syntagm.models.answers import Fill
+from syntagm.models import Fill
 
 Numbers = NDArray[np.float64]
 

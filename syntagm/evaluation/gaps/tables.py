@@ -13,8 +13,8 @@ from syntagm.evaluation.gaps.weights import EqualWeight, ModelWeight
 from syntagm.evaluation.items import results_table
 from syntagm.evaluation.result import Result
 from syntagm.evaluation.task import RESULTS, Schema
-from syntagm.models.answers import Entry
-from syntagm.suites.word_list import WordList
+from syntagm.models import Entry
+from syntagm.suites import WordList
 
 CONTEXTS: dict[str, pl.DataType] = {
     "suite": pl.String(),

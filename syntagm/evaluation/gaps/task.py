@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from syntagm.core.errors import UsageError
-from syntagm.core.io.shape import Shape
+from syntagm.core import Shape, UsageError
 from syntagm.evaluation.gaps import nucleus, plan, tables
 from syntagm.evaluation.gaps.candidates import Candidates
 from syntagm.evaluation.gaps.context import Labels
@@ -20,10 +19,8 @@ from syntagm.evaluation.gaps.shares import shares
 from syntagm.evaluation.items import count_reason
 from syntagm.evaluation.result import Kind, Result
 from syntagm.evaluation.task import Judged, Options, Plan, Schema, Task, Unit
-from syntagm.models.answers import Fill, Gap, Surprisals
-from syntagm.models.contract import LanguageModel, Query
-from syntagm.suites.suite import Suite
-from syntagm.suites.word_list import WordList
+from syntagm.models import Fill, Gap, LanguageModel, Query, Surprisals
+from syntagm.suites import Suite, WordList
 
 # The option with the number of most probable entries.
 _BEST = "most_probable"

@@ -8,8 +8,7 @@ import dataclasses
 import inspect
 from typing import Any
 
-from syntagm.core import registry, settings
-from syntagm.core.errors import UsageError, did_you_mean
+from syntagm.core import UsageError, did_you_mean, registry, settings
 from syntagm.evaluation.measure import Measure
 from syntagm.evaluation.result import Kind
 

@@ -9,8 +9,8 @@ from syntagm.evaluation.measure import Reduction
 from syntagm.evaluation.of_region import RegionMeasure
 from syntagm.evaluation.reading import Reading
 from syntagm.evaluation.result import Kind
-from syntagm.models.answers import Surprisals, entropy_reduction
-from syntagm.suites.suite import Sentence
+from syntagm.models import Surprisals, entropy_reduction
+from syntagm.suites import Sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import ClassVar
 from syntagm.evaluation.of_region import RegionMeasure
 from syntagm.evaluation.reading import Reading
 from syntagm.evaluation.result import Kind
-from syntagm.models.answers import Surprisals
-from syntagm.suites.suite import Sentence
+from syntagm.models import Surprisals
+from syntagm.suites import Sentence
 
 
 @dataclass(frozen=True, slots=True)

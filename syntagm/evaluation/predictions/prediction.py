@@ -18,10 +18,8 @@ from syntagm.evaluation.conventions.convention import Convention, Judge
 from syntagm.evaluation.measure import Judgement, Measure
 from syntagm.evaluation.reading import Reading
 from syntagm.evaluation.result import Kind
-from syntagm.models.answers import Answers
-from syntagm.suites import suite
-from syntagm.suites.formula import compared
-from syntagm.suites.suite import Item
+from syntagm.models import Answers
+from syntagm.suites import Item, compared, suite
 
 
 @dataclass(frozen=True, slots=True)

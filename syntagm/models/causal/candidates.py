@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError
 from syntagm.models.hugging_face.tokens import Encoded, encode
 
 # The first character must be a letter: a punctuation mark may be merged with the text before it.

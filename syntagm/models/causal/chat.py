@@ -8,7 +8,7 @@ it is refused. White space belongs to the token after it, so a token may begin w
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from syntagm.core.errors import ModelError, UsageError
+from syntagm.core import ModelError, UsageError
 from syntagm.models.hugging_face.foreign import described
 from syntagm.models.hugging_face.tokens import Encoded, encode_after
 

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError, lacks_memory
+from syntagm.core import ModelError, lacks_memory
 from syntagm.models.causal.head import Head
 from syntagm.models.causal.positions import limit, window
 from syntagm.models.causal.prefix_tree import Budget, Pack, batches, plan

@@ -25,7 +25,7 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError, UsageError
+from syntagm.core import ModelError, UsageError
 from syntagm.models import families
 from syntagm.models.answers import Fill, Gap, InContext, Reductions, Surprisals
 from syntagm.models.causal.chat import before_content, context_ids, encode_contents, refuse_with_chat

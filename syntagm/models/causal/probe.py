@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError
 from syntagm.models.causal.forward import Forward, Ways
 from syntagm.models.causal.prefix_tree import plan
 from syntagm.models.causal.rows import Rows

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.models.hugging_face.tokens import Borders, speller, word_borders
 
 

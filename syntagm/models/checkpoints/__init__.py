@@ -9,10 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core import registry
-from syntagm.core.errors import InputError, ModelError, RunError, UsageError
-from syntagm.core.io import atomic, hashing, safetensors_file, seal, torch_pickle
-from syntagm.core.io import json as json_files
+from syntagm.core import (
+    InputError,
+    ModelError,
+    RunError,
+    UsageError,
+    atomic,
+    hashing,
+    json as json_files,
+    registry,
+    safetensors_file,
+    seal,
+    torch_pickle,
+)
 from syntagm.models.words.vocabulary import END, UNKNOWN, Vocabulary
 from syntagm.models.words.words import KINDS
 

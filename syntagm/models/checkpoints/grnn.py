@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import torch_file, torch_pickle, utf8
+from syntagm.core import InputError, torch_file, torch_pickle, utf8
 from syntagm.models.checkpoints import Layout, Model, renumbered, weights
 
 _LAYER = re.compile(r"rnn\.weight_hh_l(\d+)")

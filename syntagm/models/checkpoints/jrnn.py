@@ -16,8 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import regular, utf8
+from syntagm.core import InputError, regular, utf8
 from syntagm.models.checkpoints import Array, Layout, Model, renumbered
 
 _END, _UNKNOWN = "</S>", "<UNK>"

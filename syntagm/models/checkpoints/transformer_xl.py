@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import json, torch_file, utf8
+from syntagm.core import InputError, json, torch_file, utf8
 from syntagm.models.checkpoints import Layout, Model, renumbered, weights
 
 if TYPE_CHECKING:

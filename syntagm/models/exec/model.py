@@ -6,8 +6,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from syntagm.core.errors import InputError, ModelError
-from syntagm.core.io import toml, utf8
+from syntagm.core import InputError, ModelError, toml, utf8
 from syntagm.models.exec.family import FAMILY
 from syntagm.models.program.model import BATCH, SECONDS, ProgramModel, Start, refuse_unless_allowed, sources
 

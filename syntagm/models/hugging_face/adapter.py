@@ -6,9 +6,7 @@ from typing import Any
 
 import torch
 
-from syntagm.core import extras
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.core.io import hashing, hub, json
+from syntagm.core import ModelError, UsageError, extras, hashing, hub, json
 from syntagm.models.device import FullPrecision
 from syntagm.models.hugging_face.foreign import is_foreign, one_error
 from syntagm.models.hugging_face.location import CONFIG, WEIGHTS

@@ -15,8 +15,7 @@ import transformers
 from huggingface_hub import constants
 from transformers.utils.hub import cached_file
 
-from syntagm.core.errors import ModelError
-from syntagm.core.io import hub
+from syntagm.core import ModelError, hub
 from syntagm.models.hugging_face import location
 from syntagm.models.hugging_face.damage import count_stored_numbers, refuse_damaged_settings
 from syntagm.models.hugging_face.foreign import described, is_foreign

@@ -7,8 +7,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import ModelError
-from syntagm.core.io import hub, regular
+from syntagm.core import ModelError, hub, regular
 from syntagm.core.io.json import record
 from syntagm.models.hugging_face.foreign import one_error
 

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
-from syntagm.core.errors import Interrupted, ModelError, SyntagmError, is_mistake, lacks_memory
+from syntagm.core import Interrupted, ModelError, SyntagmError, is_mistake, lacks_memory
 
 # For a checkpoint that was loaded, and with which nothing can be computed.
 UNUSABLE = "a model that can be computed"

@@ -8,8 +8,7 @@ import mmap
 import struct
 from pathlib import Path
 
-from syntagm.core.errors import ModelError
-from syntagm.core.io import regular
+from syntagm.core import ModelError, regular
 
 MAGIC = b"GGUF"
 # Types of values -> their bytes.

@@ -10,8 +10,7 @@ import torch
 import transformers
 from huggingface_hub import constants
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.core.io import hashing, hub, seal
+from syntagm.core import ModelError, UsageError, hashing, hub, seal
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
 from syntagm.models.hugging_face import adapter, location, state

@@ -8,8 +8,7 @@ from typing import Any
 import huggingface_hub
 from huggingface_hub import constants
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.core.io import hub, json, seal
+from syntagm.core import ModelError, UsageError, hub, json, seal
 from syntagm.models import families
 from syntagm.models.hugging_face.unsafe import refuse_unsafe
 

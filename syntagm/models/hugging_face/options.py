@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from syntagm.core.settings import Text, Whole
+from syntagm.core import Text, Whole
 from syntagm.models.family import Program
 from syntagm.models.option import DEVICE, NO_YES, Choice, Option, Value
 

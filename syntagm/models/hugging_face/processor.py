@@ -12,7 +12,7 @@ from typing import Any
 import torch
 import transformers
 
-from syntagm.core.io import regular
+from syntagm.core import regular
 from syntagm.models.hugging_face.quantised import plain
 
 # Numbers of GELU that are computed at a time, so that they fit into the processor's cache.

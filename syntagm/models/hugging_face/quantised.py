@@ -9,8 +9,7 @@ from typing import Any
 import torch
 import transformers
 
-from syntagm.core import extras
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError, extras
 from syntagm.models.hugging_face.damage import stored_types
 from syntagm.models.hugging_face.gguf_header import refuse_endless_header
 from syntagm.models.hugging_face.unsafe import refuse_endless

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError, UsageError
+from syntagm.core import ModelError, UsageError
 from syntagm.models.hugging_face.foreign import one_error
 
 # Only one thread at a time may change how tokenizers truncate and pad.

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import ModelError
-from syntagm.core.io import hub, regular
+from syntagm.core import ModelError, how_to_give, hub, regular
 from syntagm.core.io.json import record
-from syntagm.core.permissions import how_to_give
 from syntagm.models.hugging_face.damage import refuse_damaged_weights
 
 # Fields of config.json that transformers builds one object each for, and what no published model exceeds.

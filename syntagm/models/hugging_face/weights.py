@@ -9,8 +9,7 @@ from typing import Any
 
 import torch
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.core.io import hashing, regular
+from syntagm.core import ModelError, UsageError, hashing, regular
 from syntagm.models.hugging_face.quantised import plain
 from syntagm.models.hugging_face.unsafe import PICKLES
 

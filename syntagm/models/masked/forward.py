@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from syntagm.core.errors import ModelError, lacks_memory
+from syntagm.core import ModelError, lacks_memory
 from syntagm.models.device import FullPrecision, free, send
 from syntagm.models.masked.first_layer import first_layer, once
 from syntagm.models.masked.last_layer import at_places, last_layer

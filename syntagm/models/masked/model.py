@@ -19,7 +19,7 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError
 from syntagm.models.answers import Fill, Gap, InContext, Reductions, Surprisals
 from syntagm.models.device import send
 from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError
 from syntagm.models.device import FullPrecision
 from syntagm.models.masked.forward import MaskedForward
 from syntagm.models.masked.rows import Row

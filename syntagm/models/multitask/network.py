@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.models.device import FullPrecision
 from syntagm.models.lstm import network
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError
-from syntagm.core.io import atomic
+from syntagm.core import ModelError, atomic
 from syntagm.models.ngram.ngrams import Ngrams
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError
-from syntagm.core.io import regular
+from syntagm.core import ModelError, regular
 from syntagm.models.ngram.assembly import Listed, assemble
 from syntagm.models.ngram.ngrams import Ngrams
 

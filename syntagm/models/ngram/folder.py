@@ -11,8 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError, ModelError, RunError, SyntagmError
-from syntagm.core.io import atomic, hashing, lock, regular, safetensors_file, seal, shape
+from syntagm.core import (
+    InputError,
+    ModelError,
+    RunError,
+    SyntagmError,
+    atomic,
+    hashing,
+    lock,
+    regular,
+    safetensors_file,
+    seal,
+    shape,
+)
 from syntagm.core.io.json import record
 from syntagm.core.io.shape import shown
 from syntagm.models.ngram.ngrams import START, Ngrams

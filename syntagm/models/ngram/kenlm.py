@@ -13,9 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core import extras
-from syntagm.core.errors import ModelError
-from syntagm.core.io import regular
+from syntagm.core import ModelError, extras, regular
 from syntagm.models.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import LanguageModel, unable
 from syntagm.models.ngram.family import FAMILY

@@ -10,8 +10,7 @@ surprisal.
 from collections.abc import Mapping
 from pathlib import Path
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.core.io import hashing
+from syntagm.core import ModelError, UsageError, hashing
 from syntagm.models.ngram import arpa_reader, folder, kenlm
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.family import FAMILY

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError
 from syntagm.models.answers import Entry, Fill, Gap, Reductions, Surprisals
 from syntagm.models.batching import in_batches, once
 from syntagm.models.ngram.family import FAMILY

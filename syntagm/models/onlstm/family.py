@@ -1,6 +1,6 @@
 """The declaration of the family `onlstm`."""
 
-from syntagm.core.settings import Whole
+from syntagm.core import Whole
 from syntagm.models.lstm.family import FAMILY as LSTM
 from syntagm.models.option import Option
 from syntagm.models.recurrent.declaration import CAN, family

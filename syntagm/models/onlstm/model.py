@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.models.family import Family
 from syntagm.models.onlstm import tree
 from syntagm.models.onlstm.family import FAMILY

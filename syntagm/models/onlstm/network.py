@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.models.recurrent import network
 from syntagm.models.recurrent.network import State
 from syntagm.models.recurrent.softmax import AdaptiveSoftmax, Softmax

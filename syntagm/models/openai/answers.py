@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.core.io.shape import shown
 from syntagm.models.possible import ROUNDING_NATS
 

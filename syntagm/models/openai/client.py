@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from syntagm.core.errors import InputError, ModelError, UsageError
-from syntagm.core.io import json as strict_json
+from syntagm.core import InputError, ModelError, UsageError, json as strict_json
 
 # Bytes of an answer, characters of a message from the server.
 MAX_ANSWER, MAX_MESSAGE = 32 * 2**20, 300

@@ -1,6 +1,6 @@
 """The declaration of the family `openai`."""
 
-from syntagm.core.settings import Text, Whole
+from syntagm.core import Text, Whole
 from syntagm.models.family import Family
 from syntagm.models.option import Fixed, Option, Value
 

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.core.io.shape import shown
 from syntagm.models.openai.answers import Completion, logprob
 from syntagm.models.openai.client import Client

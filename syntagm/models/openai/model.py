@@ -34,7 +34,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from syntagm.core.errors import InputError, ModelError, UsageError
+from syntagm.core import InputError, ModelError, UsageError
 from syntagm.models.answers import Surprisals
 from syntagm.models.batching import once
 from syntagm.models.conformance import prefixes

@@ -10,7 +10,7 @@ import re
 import threading
 from collections.abc import Sequence
 
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError
 from syntagm.models.hugging_face.tokens import BYTES
 from syntagm.models.openai.client import Client
 

@@ -9,8 +9,8 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError
-from syntagm.core.io.shape import check, shown
+from syntagm.core import InputError, check
+from syntagm.core.io.shape import shown
 from syntagm.models import possible
 from syntagm.models.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import Query, Sees

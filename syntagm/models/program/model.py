@@ -11,10 +11,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError, ModelError
-from syntagm.core.io import hashing
-from syntagm.core.io.number import counted
-from syntagm.core.permissions import how_to_give
+from syntagm.core import InputError, ModelError, counted, hashing, how_to_give
 from syntagm.models.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import LanguageModel, refuse_best
 from syntagm.models.family import Family

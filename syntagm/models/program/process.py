@@ -17,8 +17,7 @@ from pathlib import Path
 from signal import SIGKILL
 from typing import IO, Any
 
-from syntagm.core.errors import InputError, ModelError
-from syntagm.core.io import json as strict_json
+from syntagm.core import InputError, ModelError, json as strict_json
 
 # Bytes of an answer.
 MAX_ANSWER = 64 * 2**20

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError
 from syntagm.models.program.answers import KEYS
 from syntagm.models.program.model import ProgramModel, Start, refuse_unless_allowed, sources
 from syntagm.models.python import serve

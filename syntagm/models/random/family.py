@@ -1,6 +1,6 @@
 """The declaration of the family `random`."""
 
-from syntagm.core.settings import Whole
+from syntagm.core import Whole
 from syntagm.models.family import Family, Scoring
 from syntagm.models.option import NO_YES, Fixed, Option, Value
 

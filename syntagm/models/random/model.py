@@ -24,7 +24,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError, UsageError
+from syntagm.core import ModelError, UsageError
 from syntagm.models.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import LanguageModel, refuse_best
 from syntagm.models.random.family import FAMILY

@@ -1,6 +1,6 @@
 """The declaration of the family `recorded`."""
 
-from syntagm.core.settings import Text
+from syntagm.core import Text
 from syntagm.models.family import Family
 from syntagm.models.option import NO_YES, YES_NO, Choice, Option, Value, choice
 

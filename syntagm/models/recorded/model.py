@@ -23,8 +23,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 
-from syntagm.core.errors import InputError, ModelError
-from syntagm.core.io import csv, utf8
+from syntagm.core import InputError, ModelError, csv, utf8
 from syntagm.models import families, possible
 from syntagm.models.answers import InContext, Surprisals
 from syntagm.models.contract import LanguageModel, Sees

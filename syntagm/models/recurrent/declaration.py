@@ -1,6 +1,6 @@
 """Declarations of the families of word-level recurrent networks, and the settings that they share."""
 
-from syntagm.core.settings import Whole
+from syntagm.core import Whole
 from syntagm.models.contract import Query
 from syntagm.models.family import Family, Program
 from syntagm.models.option import DEVICE, NO_YES, YES_NO, Choice, Fixed, Option, Value, choice

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, linear
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 # Inputs of an output layer, shape (rows, width); words, shape (n,); and the row that each word follows, shape (n,).
 Portion = tuple[Tensor, Tensor, Tensor]

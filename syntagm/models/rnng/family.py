@@ -1,6 +1,6 @@
 """The declaration of the family `rnng`."""
 
-from syntagm.core.settings import Whole
+from syntagm.core import Whole
 from syntagm.models.family import Family, Program, Scoring
 from syntagm.models.option import DEVICE, NO_YES, Choice, Fixed, Option, Value, choice
 from syntagm.models.words.words import KINDS

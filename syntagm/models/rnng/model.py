@@ -17,7 +17,7 @@ from itertools import accumulate
 import numpy as np
 import torch
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.models.answers import Surprisals
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device

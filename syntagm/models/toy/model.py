@@ -23,8 +23,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError, ModelError
-from syntagm.core.io import utf8
+from syntagm.core import InputError, ModelError, utf8
 from syntagm.models.answers import Entry, Fill, Gap, Reductions, Surprisals
 from syntagm.models.contract import LanguageModel
 from syntagm.models.toy.family import FAMILY

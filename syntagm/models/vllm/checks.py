@@ -3,8 +3,7 @@
 import sys
 from collections.abc import Mapping
 
-from syntagm.core import extras
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError, extras
 from syntagm.models.hugging_face import location
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from syntagm.core.settings import Whole
+from syntagm.core import Whole
 from syntagm.models.family import Family, Program
 from syntagm.models.hugging_face.options import ARCHITECTURES, BOS, DTYPE, EOS, FLOATS, PROGRAMS
 from syntagm.models.option import Choice, Option

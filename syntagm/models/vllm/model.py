@@ -18,8 +18,7 @@ import numpy as np
 import transformers
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.core.io import hub
+from syntagm.core import ModelError, UsageError, hub
 from syntagm.models.answers import InContext, Surprisals
 from syntagm.models.batching import in_batches, once
 from syntagm.models.conformance import TEXTS

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from syntagm.core.errors import ModelError
-from syntagm.core.io import seal
+from syntagm.core import ModelError, seal
 
 FILES = ("model.json", "model.safetensors", "vocabulary.txt")
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import ModelError
+from syntagm.core import ModelError
 from syntagm.models.answers import Gap
 from syntagm.models.words.words import is_split, split
 

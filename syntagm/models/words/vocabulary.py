@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from syntagm.core.errors import InputError, ModelError, UsageError
-from syntagm.core.io import atomic, regular
+from syntagm.core import InputError, ModelError, UsageError, atomic, regular
 
 END, UNKNOWN = "</s>", "<unk>"
 SINGLE = "UNK"

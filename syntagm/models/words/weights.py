@@ -11,8 +11,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.core.io import regular, seal
+from syntagm.core import ModelError, UsageError, regular, seal
 from syntagm.core.io.json import record
 from syntagm.models.words import vocabulary
 from syntagm.models.words.folder import FILES

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.models.words import moses, treetagger
 
 _SPLITTERS = {"moses": moses.split, "treetagger": treetagger.split, "wikitext": moses.split_wikitext}

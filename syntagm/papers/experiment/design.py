@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.io import atomic
+from syntagm.core import atomic
 from syntagm.training import families
 
 Options = Mapping[str, Any]
@@ -138,7 +138,7 @@ def record(folder: Path) -> Path:
 
 def part_file(folder: Path, name: str, corpus: Sequence[str]) -> Path:
     """Return the file of a subset of a corpus in the folder of an experiment."""
-    from syntagm.training.corpora import nested
+    from syntagm.training import nested
 
     return folder / "corpora" / f"{name}{nested.suffix(corpus)}"
 

@@ -6,12 +6,11 @@ The machine's speed in floating-point operations per second is measured here wit
 import time
 from collections.abc import Mapping
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.papers.experiment import hyperparameters
 from syntagm.papers.experiment.design import Cell, Design, Options
 from syntagm.papers.experiment.measured import state
-from syntagm.training import families
-from syntagm.training.duration import REACHED, Work
+from syntagm.training import REACHED, Work, families
 
 
 def operations(device: str) -> float:

@@ -4,14 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from syntagm.core.io import atomic
-from syntagm.core.progress import Progress
+from syntagm.core import Progress, atomic
 from syntagm.papers.experiment import model, parts, record
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.experiment.lock import waiting
 from syntagm.papers.experiment.measured import is_damaged, lost_run, state
 from syntagm.training import families
-from syntagm.views.drawing.table import Table
+from syntagm.views import Table
 
 
 def carry_out(

@@ -8,13 +8,9 @@ means no limit. Families may also have options of their models, such as the size
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from syntagm.core.errors import UsageError
-from syntagm.core.settings import Number, Values
+from syntagm.core import Number, UsageError, Values
 from syntagm.papers.experiment.design import Options
-from syntagm.training import families
-from syntagm.training.options import changed
-from syntagm.training.settings import Default
-from syntagm.training.trainable import Trainable
+from syntagm.training import Default, Trainable, changed, families
 
 READING = "reading"
 # The families of Hu et al. 2020, which an experiment has if neither it nor the user names any.

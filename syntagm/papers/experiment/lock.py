@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from syntagm.core.errors import RunError
-from syntagm.core.io.lock import held
-from syntagm.core.progress import Progress
+from syntagm.core import Progress, RunError, held
 
 WAIT_SECONDS = 0.5
 

@@ -4,15 +4,10 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import RunError
-from syntagm.core.io.record import RENEWED, Form
-from syntagm.core.io.shape import Shape
+from syntagm.core import RENEWED, Form, RunError, Shape
 from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment.design import Cell, Design
-from syntagm.runs import ledger
-from syntagm.runs.files import has_run, read_record
-from syntagm.runs.store import Run, open_run
-from syntagm.runs.training_study import PERPLEXITY
+from syntagm.runs import PERPLEXITY, Run, has_run, ledger, open_run, read_record
 from syntagm.training import record as training
 
 _TEXT: Shape = [{"name": str, "files": int, "bytes": int, "sha256": str}]

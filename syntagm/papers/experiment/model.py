@@ -2,17 +2,13 @@
 
 from typing import Any
 
-from syntagm.core.errors import RunError
-from syntagm.core.io import atomic
-from syntagm.core.permissions import NONE
-from syntagm.core.progress import Progress
-from syntagm.models.contract import LanguageModel
+from syntagm.core import NONE, Progress, RunError, atomic
+from syntagm.models import LanguageModel
 from syntagm.papers.experiment import hyperparameters
 from syntagm.papers.experiment.design import Cell, Design
 from syntagm.papers.experiment.measured import scored
-from syntagm.runs.training_study import PERPLEXITY
-from syntagm.training import families
-from syntagm.training import record as training
+from syntagm.runs import PERPLEXITY
+from syntagm.training import families, record as training
 
 
 def make(design: Design, cell: Cell, words: int, progress: Progress) -> None:
@@ -44,11 +40,9 @@ def train(design: Design, cell: Cell, progress: Progress) -> None:
 
 def score(design: Design, cell: Cell, progress: Progress) -> None:
     """Score a model on the suites into its run directory; do nothing if the run is finished."""
-    from syntagm.evaluation.predictions.task import Predictions
-    from syntagm.runs.carrying_out import carry_out
-    from syntagm.runs.evaluation import Evaluation, Job
-    from syntagm.suites.materials.finding import expand
-    from syntagm.suites.materials.suite_files import SuiteFiles
+    from syntagm.evaluation import Predictions
+    from syntagm.runs import Evaluation, Job, carry_out
+    from syntagm.suites import SuiteFiles, expand
 
     if not scored(design.run(cell)):
         # The folder is looked at before the model is loaded.
@@ -63,10 +57,10 @@ def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
     Raises:
         RunError: the perplexity was computed with different weights from those that the model has now.
     """
-    from syntagm.evaluation.perplexity import division, perplexity
-    from syntagm.models.hugging_face.weights import hash_folder
-    from syntagm.training.corpora import corpus
-    from syntagm.training.statistics import unseen_classes, warning
+    from syntagm.evaluation import division
+    from syntagm.evaluation.perplexity import perplexity
+    from syntagm.models import hash_folder
+    from syntagm.training import corpus, unseen_classes, warning
 
     path, weights = design.perplexity(cell), hash_folder(design.model(cell))
     if path.exists():

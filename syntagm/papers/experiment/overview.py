@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from math import prod
 from pathlib import Path
 
-from syntagm.core.io import regular
-from syntagm.papers.experiment import design as places
-from syntagm.papers.experiment import measured
+from syntagm.core import regular
+from syntagm.papers.experiment import design as places, measured
 from syntagm.training import record as training
-from syntagm.views.drawing.table import Cell, Table
+from syntagm.views import Cell, Table
 
 # The columns of the subsets of the corpus, of which each sample has its own.
 _PART = ("size", "sample")

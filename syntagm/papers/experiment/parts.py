@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from syntagm.core.errors import RunError, UsageError
-from syntagm.core.io import atomic, hashing
-from syntagm.core.progress import Progress
+from syntagm.core import Progress, RunError, UsageError, atomic, hashing
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.lock import waiting
 from syntagm.papers.experiment.measured import DESIGN
@@ -20,7 +18,7 @@ def draw(design: Design, progress: Progress) -> dict[str, int]:
     Raises:
         RunError: a subset was damaged or edited.
     """
-    from syntagm.training.corpora import corpus, nested
+    from syntagm.training import corpus, nested
 
     with waiting(design.folder, progress):
         recorded = DESIGN.read(design.record())
@@ -58,7 +56,7 @@ def words(design: Design) -> dict[str, int]:
         UsageError: a subset is larger than the corpus.
         InputError: a text can't be read.
     """
-    from syntagm.training.corpora import corpus
+    from syntagm.training import corpus
 
     texts = {"corpus": design.corpus, "valid": design.valid, "test": design.test}
     counts = {name: sum(len(text.split()) for text in corpus.texts(paths)) for name, paths in texts.items()}

@@ -11,17 +11,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import RunError, SyntagmError, UsageError
+from syntagm.core import Progress, RunError, SyntagmError, UsageError
 from syntagm.core.io import record as records
-from syntagm.core.progress import Progress
-from syntagm.papers.experiment import design as places
-from syntagm.papers.experiment import hyperparameters, measured, parts
+from syntagm.papers.experiment import design as places, hyperparameters, measured, parts
 from syntagm.papers.experiment.design import Cell, Design, part_name
 from syntagm.papers.experiment.lock import waiting
 from syntagm.papers.experiment.measured import DESIGN
-from syntagm.runs.files import has_run
-from syntagm.runs.training_study import PERPLEXITY
-from syntagm.stats.mixed.simulations import SIMULATIONS
+from syntagm.runs import PERPLEXITY, has_run
+from syntagm.stats import SIMULATIONS
 from syntagm.training import record as training
 
 
@@ -61,9 +58,9 @@ def refuse_changed(design: Design, cell: Cell) -> None:
 
 
 def _record(design: Design) -> dict[str, Any]:
-    from syntagm.evaluation.slices import suite_hash
-    from syntagm.suites.materials.suite_files import read_suites
-    from syntagm.training.corpora import corpus
+    from syntagm.evaluation import suite_hash
+    from syntagm.suites import read_suites
+    from syntagm.training import corpus
 
     if design.draw < 0:
         raise UsageError("draw", str(design.draw), "a whole number from 0")

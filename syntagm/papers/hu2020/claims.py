@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from syntagm.papers.hu2020.models import NEURAL, PRETRAINED, WITHDRAWN, WORD_BY_WORD, label
 from syntagm.papers.hu2020.multiverse import MODELS, Claim, Contrast, View
 from syntagm.papers.hu2020.study import Missing
-from syntagm.stats.verdict import Range
-from syntagm.views.modifiers import pairs
+from syntagm.stats import Range
+from syntagm.views import pairs
 
 # Scores whose difference is within this distance are called comparable, and a smaller effect is called little.
 CLOSE = 0.10

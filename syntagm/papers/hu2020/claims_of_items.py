@@ -6,7 +6,7 @@ from syntagm.papers.hu2020.findings import DIFFERS, Check, Checked, Claim, Findi
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.preparation import SUITES
 from syntagm.papers.hu2020.study import Missing
-from syntagm.stats.verdict import FALSE
+from syntagm.stats import FALSE
 
 
 def suites(findings: Findings) -> Checked:

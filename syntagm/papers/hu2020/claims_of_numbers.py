@@ -11,9 +11,8 @@ from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.preparation import bundled, formulas
 from syntagm.papers.hu2020.regressions import ALL
 from syntagm.papers.hu2020.study import Missing
-from syntagm.stats.mixed.linear import LikelihoodRatio
-from syntagm.stats.verdict import FALSE, HOLDS, OPEN
-from syntagm.suites.suite import Item
+from syntagm.stats import FALSE, HOLDS, OPEN, LikelihoodRatio
+from syntagm.suites import Item
 
 LEVEL = 0.001
 PREDICTORS = ("size", "architecture")

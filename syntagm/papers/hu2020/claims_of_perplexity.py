@@ -6,13 +6,13 @@ from math import isnan
 
 import polars as pl
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.papers.hu2020 import regressions
 from syntagm.papers.hu2020.multiverse import MODELS, Row, Withdrawn, adjusted_together, counting
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Missing, Study
+from syntagm.stats import FALSE, HOLDS, OPEN, Range
 from syntagm.stats.association import association
-from syntagm.stats.verdict import FALSE, HOLDS, OPEN, Range
 
 # A correlation this small is called none. A difference of AICs this small is inconclusive (Burnham & Anderson 2002,
 # section 2.6).

@@ -10,15 +10,11 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from syntagm.core.errors import UsageError
-from syntagm.core.io.number import span
-from syntagm.evaluation.result import Kind
+from syntagm.core import UsageError, span
+from syntagm.evaluation import Kind
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered, score, suite_intervals
-from syntagm.views import circuits, classes, modifiers, perplexity
-from syntagm.views.classes import INSTANCE, UNITS
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.modifiers import modifier_stability
+from syntagm.views import INSTANCE, UNITS, Figure, circuits, classes, modifier_stability, modifiers, perplexity
 
 TRAINED, SHELF = "trained for the study", "off the shelf"
 ALL = "all classes"

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.result import Kind
+from syntagm.core import UsageError
+from syntagm.evaluation import Kind
 from syntagm.papers.cited import cited
 from syntagm.papers.hu2020 import claims_of_perplexity, completeness, multiverse, regressions
 from syntagm.papers.hu2020.claims import CRITERIA, claims
@@ -18,11 +18,9 @@ from syntagm.papers.hu2020.preparation import build_study, withdrawn
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Missing, Study
-from syntagm.stats import clustered
+from syntagm.stats import FALSE, HOLDS, clustered
 from syntagm.stats.mixed.linear import Fit
-from syntagm.stats.verdict import FALSE, HOLDS
-from syntagm.views.classes import UNITS, by_circuit
-from syntagm.views.drawing.table import Table
+from syntagm.views import UNITS, Table, by_circuit
 
 DIFFERS, UNKNOWN = "differs", "not computed"
 # Checked: printed, computed, verdict. Claim: the claim and the same three.

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.core.errors import InputError, SyntagmError, UsageError
-from syntagm.stats.mixed import diagnostics, few_groups, logistic
+from syntagm.core import InputError, SyntagmError, UsageError
+from syntagm.stats import diagnostics, few_groups, logistic
 from syntagm.stats.mixed.fit import Fit
-from syntagm.views.drawing.table import Cell, Table
+from syntagm.views import Cell, Table
 
 FIXED = "log(numwords) + architecture"
 RANDOM = {

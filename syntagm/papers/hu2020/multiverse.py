@@ -24,13 +24,8 @@ from numpy.typing import NDArray
 
 from syntagm.papers.hu2020.models import ALL_GPT2, label
 from syntagm.papers.hu2020.study import Missing, Study
-from syntagm.stats import cluster_intervals, interval, suite_intervals
-from syntagm.stats.adjust import holm
-from syntagm.stats.bootstrap import Suites
-from syntagm.stats.verdict import FALSE, HOLDS, OPEN, Range
-from syntagm.views.classes import INSTANCE
-from syntagm.views.drawing.table import Cell, Table
-from syntagm.views.drawing.text import or_none
+from syntagm.stats import FALSE, HOLDS, OPEN, Range, Suites, cluster_intervals, holm, interval, suite_intervals
+from syntagm.views import INSTANCE, Cell, Table, or_none
 
 # How a claim stands over all analyses, in the order of the table.
 STANDINGS = (

@@ -12,15 +12,14 @@ from functools import cache
 
 import polars as pl
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
 from syntagm.evaluation.chance import chance
 from syntagm.papers.cited import cited
 from syntagm.papers.hu2020.models import LABELS, NOT_OF_THE_STUDY, WITHDRAWAL, WITHDRAWN, WORD_BY_WORD
 from syntagm.papers.hu2020.raw import PERPLEXITY, Raw, circuit_of
 from syntagm.papers.hu2020.study import Study
-from syntagm.suites.formula import Formula
-from syntagm.suites.suite import Suite
-from syntagm.views.classes import by_mean, by_vote
+from syntagm.suites import Formula, Suite
+from syntagm.views import by_mean, by_vote
 
 # Number of suites -> excluded suites.
 SUITES = {
@@ -128,7 +127,7 @@ def formulas() -> dict[str, Formula]:
 @cache
 def bundled() -> dict[str, Suite]:
     """Return the bundled suites with these names: the paper's predictions on new items."""
-    from syntagm.suites.materials.finding import expand
+    from syntagm.suites import expand
     from syntagm.suites.materials.reading import read
 
     return {suite.name: suite for file in expand(["hu2020"]) for suite in read(file)}

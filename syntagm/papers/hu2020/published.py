@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.papers.cited import cited
 from syntagm.papers.hu2020 import (
     claims_of_items,
@@ -23,9 +23,7 @@ from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import clustered
-from syntagm.views.classes import UNITS
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Cell, Table
+from syntagm.views import UNITS, Cell, Figure, Table
 
 CLAIMS: list[Check] = [*claims_of_items.CLAIMS, *claims_of_numbers.CLAIMS]
 

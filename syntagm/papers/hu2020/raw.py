@@ -12,9 +12,8 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import csv, utf8
-from syntagm.views.classes import INSTANCE
+from syntagm.core import InputError, csv, utf8
+from syntagm.views import INSTANCE
 
 RESULTS = ("model", "suite", "item", "correct")
 PERPLEXITIES = ("model", "corpus", "seed", "test_ppl")

@@ -15,14 +15,13 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.core.errors import InputError, SyntagmError, UsageError
+from syntagm.core import InputError, SyntagmError, UsageError
 from syntagm.papers.hu2020 import item_regressions
 from syntagm.papers.hu2020.models import ALL_GPT2, ALL_NGRAMS
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats import variance_shares
-from syntagm.stats.mixed import few_groups, linear
-from syntagm.stats.mixed.linear import Fit, LikelihoodRatio
-from syntagm.views.drawing.table import Cell, Table
+from syntagm.stats import LikelihoodRatio, few_groups, linear, variance_shares
+from syntagm.stats.mixed.linear import Fit
+from syntagm.views import Cell, Table
 
 RANDOM = "(log(numwords) + architecture | suite) + (1 | instance)"
 FIXED = {

@@ -16,22 +16,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from syntagm.core.progress import Progress
+from syntagm.core import Progress
 from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Design, simulations
 from syntagm.papers.experiment.experiment import carry_out
-from syntagm.papers.hu2020 import completeness, figures, findings, published, regressions, tables
-from syntagm.papers.hu2020 import study as _study
-from syntagm.papers.hu2020.preparation import SUITES as LEFT_OUT
-from syntagm.papers.hu2020.preparation import WORDS
+from syntagm.papers.hu2020 import completeness, figures, findings, published, regressions, study as _study, tables
+from syntagm.papers.hu2020.preparation import SUITES as LEFT_OUT, WORDS
 from syntagm.papers.hu2020.raw import Raw, read
 from syntagm.papers.paper import Experiment, Paper
-from syntagm.runs.store import Run
-from syntagm.stats import score
-from syntagm.stats.mixed.few_groups import Planned
-from syntagm.suites.materials.suite_files import read_suites
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Cell, Table
+from syntagm.runs import Run
+from syntagm.stats import Planned, score
+from syntagm.suites import read_suites
+from syntagm.views import Cell, Figure, Table
 from syntagm.views.scores import numbers as estimates
 
 SUITES = ("hu2020",)

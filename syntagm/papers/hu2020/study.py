@@ -12,15 +12,13 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.core.errors import RunError
-from syntagm.core.io.number import counted, span
+from syntagm.core import RunError, counted, span
 from syntagm.evaluation.chance import chance
 from syntagm.papers.experiment.design import Cell
 from syntagm.papers.hu2020.models import ALL_GPT2, ALL_NGRAMS, CLASSES
-from syntagm.runs.several import named
-from syntagm.runs.store import Run
+from syntagm.runs import Run, named
 from syntagm.stats import score
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 from syntagm.views import classes
 from syntagm.views.scores import numbers as estimates
 

@@ -8,14 +8,12 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import polars as pl
 
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.papers.hu2020.figures import CLASSES, CORPORA, PAIRED, in_order, labelled, scores_of_pairs
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats import clustered
-from syntagm.stats.association import METHODS, association
-from syntagm.views.classes import INSTANCE, UNITS, suite_means
-from syntagm.views.drawing.table import Cell, Table
-from syntagm.views.modifiers import MODIFIED, PLAIN
+from syntagm.stats import METHODS, clustered
+from syntagm.stats.association import association
+from syntagm.views import INSTANCE, MODIFIED, PLAIN, UNITS, Cell, Table, suite_means
 
 Row = tuple[Cell, ...]
 _INTERVAL = ("low", "high", "n")

@@ -10,10 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.core.errors import InputError
-from syntagm.reading_times import tables
-from syntagm.reading_times.effects import Contrast
-from syntagm.reading_times.tables import Source
+from syntagm.core import InputError
+from syntagm.reading_times import Contrast, Source, tables
 
 MODELS = ("gpt2", "lstm")
 # What times were predicted from, as the names of files say it; "" are the effects of people.

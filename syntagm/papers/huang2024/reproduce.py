@@ -12,7 +12,7 @@ from math import isnan, nan
 import numpy as np
 import polars as pl
 
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.papers.cited import cited
 from syntagm.papers.huang2024.raw import (
     AMBIGUITY,
@@ -30,11 +30,8 @@ from syntagm.papers.huang2024.raw import (
 from syntagm.papers.paper import Paper
 from syntagm.reading_times import effects, tables
 from syntagm.stats import interval
-from syntagm.views.drawing import axes, curves
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.curves import Panel
-from syntagm.views.drawing.table import Cell, Table
-from syntagm.views.drawing.text import or_none
+from syntagm.views import Cell, Figure, Panel, Table, axes, or_none
+from syntagm.views.drawing import curves
 
 NAME = "huang2024"
 

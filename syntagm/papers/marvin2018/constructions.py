@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from syntagm.core.errors import RunError
-from syntagm.evaluation.result import Estimate
+from syntagm.core import RunError
+from syntagm.evaluation import Estimate
 from syntagm.papers.cited import cited
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.stats import score
 
 MEASURE = "full_sentence"

@@ -14,19 +14,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import RunError
-from syntagm.core.progress import Progress
+from syntagm.core import Progress, RunError
 from syntagm.papers.cited import cited
-from syntagm.papers.experiment import design as places
-from syntagm.papers.experiment import measured
+from syntagm.papers.experiment import design as places, measured
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.experiment import carry_out
 from syntagm.papers.marvin2018.constructions import by_construction, constructions, probable
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.stats import interval
 from syntagm.training import record as training
-from syntagm.views.drawing.table import Cell, Table
-from syntagm.views.drawing.text import or_none
+from syntagm.views import Cell, Table, or_none
 
 ONE, TWO = "lstm", "multitask"
 # Their names in the paper's

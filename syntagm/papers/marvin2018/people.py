@@ -12,10 +12,8 @@ import polars as pl
 from syntagm.papers.cited import cited
 from syntagm.papers.marvin2018.constructions import constructions, main_and_embedded
 from syntagm.papers.people import COLUMNS, NOTES, about, cells, rates
-from syntagm.runs.several import same_items
-from syntagm.runs.store import Run
-from syntagm.views.drawing.table import Cell, Table
-from syntagm.views.people.numbers import Agreement, agreement_over
+from syntagm.runs import Run, same_items
+from syntagm.views import Agreement, Cell, Table, agreement_over
 
 PAPER = "Humans"
 

@@ -22,21 +22,16 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.evaluation.result import Estimate
+from syntagm.evaluation import Estimate
 from syntagm.papers.cited import cited
 from syntagm.papers.marvin2018 import experiment, people
 from syntagm.papers.marvin2018.constructions import MEASURE, PROBABLE, by_construction, constructions, main_and_embedded
 from syntagm.papers.paper import Experiment, Paper
 from syntagm.papers.people import divided
-from syntagm.runs.several import having, named
-from syntagm.runs.store import Run
+from syntagm.runs import Run, having, named
 from syntagm.stats import score
-from syntagm.suites.formats.marvin2018 import unpaired
-from syntagm.views import lexical, normalised, words
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Cell, Table, narrowed
-from syntagm.views.drawing.text import or_none
-from syntagm.views.quantity import tags_of
+from syntagm.suites import unpaired
+from syntagm.views import Cell, Figure, Table, lexical, narrowed, normalised, or_none, tags_of, words
 from syntagm.views.scores import numbers as estimates
 
 SUITES = ("marvin2018",)

@@ -12,14 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from syntagm.evaluation.result import Estimate, Kind
+from syntagm.evaluation import Estimate, Kind
 from syntagm.papers.newman2021.rows import rows, signatures
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.stats import interval
 from syntagm.suites import word_list
-from syntagm.views.drawing.table import Cell, Table
-from syntagm.views.gaps import kept, lemma_groups
-from syntagm.views.gaps.estimates import contexts
+from syntagm.views import Cell, Table, contexts, kept, lemma_groups
 
 Runs = Sequence[tuple[str, Run]]
 # Tag of the word list -> meaning of its value `yes`.

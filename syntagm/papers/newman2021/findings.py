@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from itertools import product
 from math import isclose
 
-from syntagm.evaluation.gaps.nucleus import Cut
-from syntagm.evaluation.result import Estimate, Group
+from syntagm.evaluation import Cut, Estimate, Group
 from syntagm.papers.cited import cited
 from syntagm.papers.newman2021.rows import cut_offs, estimate_difference, rows, signatures, with_tse
-from syntagm.runs.store import Run
-from syntagm.stats.verdict import FALSE, HOLDS, OPEN, Range
-from syntagm.views.drawing.table import Cell, Table
-from syntagm.views.drawing.text import or_none
+from syntagm.runs import Run
+from syntagm.stats import FALSE, HOLDS, OPEN, Range
+from syntagm.views import Cell, Table, or_none
 
 Runs = Sequence[tuple[str, Run]]
 ABOVE, BELOW = Range(low=0.0), Range(high=0.0)

@@ -14,17 +14,12 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from syntagm.evaluation.gaps.nucleus import PUBLISHED_BOTTOM, PUBLISHED_TOP
-from syntagm.evaluation.result import Estimate
+from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP, Estimate
 from syntagm.papers.newman2021 import confound, findings, tables
 from syntagm.papers.newman2021.rows import fill_runs, of_rows
 from syntagm.papers.paper import Gaps, Paper
-from syntagm.runs.store import Run
-from syntagm.views import frequency_bands, nucleus
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Table
-from syntagm.views.drawing.text import lines
-from syntagm.views.gaps import kept
+from syntagm.runs import Run
+from syntagm.views import Figure, Table, frequency_bands, kept, lines, nucleus
 
 SUITES = tuple(
     f"marvin2018/{name}"

@@ -6,16 +6,13 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.core.errors import RunError
-from syntagm.evaluation.gaps.nucleus import Cut
-from syntagm.evaluation.result import Estimate, Group, Kind
+from syntagm.core import RunError
+from syntagm.evaluation import Cut, Estimate, Group, Kind
 from syntagm.papers.cited import cited
-from syntagm.runs.several import named
-from syntagm.runs.store import Run
+from syntagm.runs import Run, named
 from syntagm.stats import paired_intervals
-from syntagm.suites.formats.marvin2018 import unpaired
-from syntagm.views.gaps import kept
-from syntagm.views.gaps.estimates import contexts, of_suites
+from syntagm.suites import unpaired
+from syntagm.views import contexts, kept, of_suites
 
 Rows = dict[str, list[str]]
 PAIRED = "model_weight - equal_weight"

@@ -5,13 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from syntagm.evaluation.result import Estimate
+from syntagm.evaluation import Estimate
 from syntagm.papers.cited import cited
 from syntagm.papers.newman2021.rows import PAIRED, has_all_suites, published_row, rows, signatures
-from syntagm.runs.store import Run
-from syntagm.views.drawing.table import Cell, Table, narrowed
-from syntagm.views.drawing.text import or_none
-from syntagm.views.gaps import kept
+from syntagm.runs import Run
+from syntagm.views import Cell, Table, kept, narrowed, or_none
 
 Runs = Sequence[tuple[str, Run]]
 MEASURES = {"MW": "model_weight", "EW": "equal_weight", "TSE": "tse", "MW - EW": PAIRED}

@@ -7,10 +7,9 @@ from functools import cache
 from math import nan
 from types import MappingProxyType
 
-from syntagm.evaluation.task import SuiteRecord, group_of
+from syntagm.evaluation import SuiteRecord, group_of
 from syntagm.papers.cited import cited
-from syntagm.runs.several import items_by_sentences
-from syntagm.runs.store import Run
+from syntagm.runs import Run, items_by_sentences
 
 _ADJACENT = (
     ("determiner_noun_agreement_1", "determiner_noun_agreement_with_adjective_1"),

@@ -6,13 +6,13 @@ from math import nan
 import numpy as np
 import polars as pl
 
-from syntagm.evaluation.result import Estimate, Group
+from syntagm.evaluation import Estimate, Group
 from syntagm.papers.cited import cited
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, published
 from syntagm.papers.warstadt2020.raw import PEOPLE, Judgements, count_wins
 from syntagm.papers.warstadt2020.tables import Samples
-from syntagm.stats.suite_means import mean
-from syntagm.views.drawing.table import Cell, Table
+from syntagm.stats import mean
+from syntagm.views import Cell, Table
 
 FIRST = "the printed number includes two paradigms that were dropped from the data"
 FIRST_GPT2 = f"{FIRST}, and is that of another GPT-2"

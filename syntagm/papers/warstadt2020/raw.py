@@ -4,13 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import csv, json, utf8
-from syntagm.evaluation.result import Kind
+from syntagm.core import InputError, csv, json, utf8
+from syntagm.evaluation import Kind
 from syntagm.papers.warstadt2020.paradigms import published
-from syntagm.stats import suite_means
-from syntagm.stats.score import Sample
-from syntagm.stats.suite_means import Key
+from syntagm.stats import Key, Sample, suite_means
 
 MODELS = {"ngram": "5-gram", "lstm": "LSTM", "txl": "TXL", "gpt2": "GPT-2"}
 PEOPLE = "people"

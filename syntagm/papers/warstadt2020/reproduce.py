@@ -21,10 +21,8 @@ from statistics import mean
 
 import polars as pl
 
-from syntagm.core.errors import RunError
-from syntagm.core.io.number import counted
-from syntagm.evaluation.people import People
-from syntagm.evaluation.result import Estimate
+from syntagm.core import RunError, counted
+from syntagm.evaluation import Estimate, People
 from syntagm.papers.paper import Experiment, Paper
 from syntagm.papers.people import about, divided
 from syntagm.papers.warstadt2020 import study, tables
@@ -33,16 +31,9 @@ from syntagm.papers.warstadt2020.printed import differing, people_table, printed
 from syntagm.papers.warstadt2020.raw import PEOPLE, judgements, models, people, summary
 from syntagm.papers.warstadt2020.tables import Known
 from syntagm.papers.warstadt2020.validation import samples_of_people, validation
-from syntagm.runs.several import comparable_pairs, listed, named, titles
-from syntagm.runs.store import Run
-from syntagm.stats import binned, suite_means
-from syntagm.stats.correlation import correlations
-from syntagm.stats.score import Sample
-from syntagm.views import correlation, learning_curve, methods, phenomena, surface
-from syntagm.views.drawing import contrasts
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Table
-from syntagm.views.surface import PROPERTIES
+from syntagm.runs import Run, comparable_pairs, listed, named, titles
+from syntagm.stats import Sample, binned, correlations, suite_means
+from syntagm.views import PROPERTIES, Figure, Table, contrasts, correlation, learning_curve, methods, phenomena, surface
 
 SUITES = ("warstadt2020",)
 MEASURE = methods.WHOLE

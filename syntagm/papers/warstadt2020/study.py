@@ -15,20 +15,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from syntagm.core.progress import Progress
-from syntagm.evaluation.result import Estimate
+from syntagm.core import Progress
+from syntagm.evaluation import Estimate
 from syntagm.papers.experiment import measured
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.experiment import carry_out
 from syntagm.papers.warstadt2020 import tables
 from syntagm.papers.warstadt2020.paradigms import Paradigm, paradigms
-from syntagm.runs.store import Run
-from syntagm.stats import interval, suite_means
-from syntagm.stats.score import Sample
-from syntagm.views import learning_curve, methods
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Cell, Table
-from syntagm.views.drawing.text import or_none
+from syntagm.runs import Run
+from syntagm.stats import Sample, interval, suite_means
+from syntagm.views import Cell, Figure, Table, learning_curve, methods, or_none
 
 SIZES = {"xs": 125_000, "sm": 250_000, "md": 500_000, "lg": 1_000_000}
 SAMPLES = 3

@@ -8,16 +8,11 @@ from math import isinf, isnan, nan
 import numpy as np
 import polars as pl
 
-from syntagm.evaluation.result import Estimate, Group
+from syntagm.evaluation import Estimate, Group
 from syntagm.papers.cited import cited
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, of_paper
-from syntagm.stats import suite_means
-from syntagm.stats.paired import Comparison
-from syntagm.stats.score import Sample
-from syntagm.stats.suite_means import Key
-from syntagm.views.drawing.table import Cell, Table, narrowed
-from syntagm.views.drawing.text import or_none
-from syntagm.views.learning_curve import LearningCurve
+from syntagm.stats import Comparison, Key, Sample, suite_means
+from syntagm.views import Cell, LearningCurve, Table, narrowed, or_none
 
 NUMBERS = ("accuracy", "low", "high", "n", "ties", "undefined")
 # The part of a method that says over how many suites, which the table shows in a column.

@@ -7,18 +7,14 @@ another number of pairs, four fifths of them must be.
 from collections.abc import Sequence
 from math import ceil, nan
 
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.papers import people
 from syntagm.papers.cited import cited
 from syntagm.papers.warstadt2020.paradigms import Paradigm
 from syntagm.papers.warstadt2020.tables import Known
-from syntagm.runs.store import Run
-from syntagm.stats import suite_means
-from syntagm.stats.score import Sample
-from syntagm.stats.suite_means import Key
-from syntagm.views.drawing.table import Cell, Table
-from syntagm.views.drawing.text import or_none
-from syntagm.views.people.numbers import agreement_over
+from syntagm.runs import Run
+from syntagm.stats import Key, Sample, suite_means
+from syntagm.views import Cell, Table, agreement_over, or_none
 
 # The share of the pairs of an accepted paradigm that are won.
 _ACCEPTED = 4 / 5

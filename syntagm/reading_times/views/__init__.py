@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from syntagm.core import OptionValue, spelled
 from syntagm.views import by_name
-from syntagm.core.arguments import OptionValue, spelled
 
 if TYPE_CHECKING:
     from syntagm.reading_times.analyses import Analysis
-    from syntagm.views.drawing.chart import Figure
-    from syntagm.views.drawing.table import Table
+    from syntagm.views import Figure, Table
 
 ROOM = "reading_times.views"
 # Paths of tables that `syntagm reading` wrote, or opened analyses.
@@ -46,7 +45,7 @@ def figure(name: str, analyses: Analyses, **options: OptionValue) -> "Figure":
 
 def _make(kind: by_name.Kind, name: str, analyses: Analyses, options: dict[str, OptionValue]) -> Any:
     from syntagm.reading_times.analyses import Analysis, open_analyses
-    from syntagm.views.options import call
+    from syntagm.views import call
 
     given = [analyses] if isinstance(analyses, str | Path | Analysis) else list(analyses)
     paths = [one for one in given if not isinstance(one, Analysis)]

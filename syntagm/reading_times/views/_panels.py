@@ -5,9 +5,8 @@ from functools import partial
 
 import polars as pl
 
-from syntagm.views.drawing import axes, curves
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.curves import Panel
+from syntagm.views import Figure, Panel, axes
+from syntagm.views.drawing import curves
 
 
 def draw(

@@ -7,12 +7,11 @@ from typing import Annotated
 
 import polars as pl
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
 from syntagm.reading_times.analyses import Analysis, rows_of
 from syntagm.reading_times.tables import open_table
 from syntagm.reading_times.views import _panels
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Table
+from syntagm.views import Figure, Table
 
 COLUMNS = ("analysis", "model", "n", "gain", "low", "high")
 SCHEMA = {

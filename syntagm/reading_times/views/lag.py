@@ -6,8 +6,7 @@ import polars as pl
 
 from syntagm.reading_times.analyses import Analysis, rows_of
 from syntagm.reading_times.views import _panels
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Table
+from syntagm.views import Figure, Table
 
 COLUMNS = ("analysis", "model", "predictor", "words_back", "ms", "low", "high", "n", "unit")
 SCHEMA = {

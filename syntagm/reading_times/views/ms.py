@@ -5,14 +5,10 @@ from typing import Annotated, Any
 
 import polars as pl
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.reading_times.analyses import EFFECTS, Analysis
-from syntagm.reading_times.effects import COLUMNS as _COLUMNS
-from syntagm.reading_times.effects import UNITS
-from syntagm.views.drawing import axes, dots
-from syntagm.views.drawing.chart import Figure, Spec, finish
-from syntagm.views.drawing.panels import pile
-from syntagm.views.drawing.table import Table
+from syntagm.reading_times.effects import COLUMNS as _COLUMNS, UNITS
+from syntagm.views import Figure, Spec, Table, axes, dots, finish, pile
 
 COLUMNS = ("analysis", *_COLUMNS)
 SCHEMA = {

@@ -7,8 +7,7 @@ import polars as pl
 from syntagm.reading_times.analyses import Analysis, rows_of
 from syntagm.reading_times.views import _panels
 from syntagm.reading_times.views.lag import SCHEMA
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Table
+from syntagm.views import Figure, Table
 
 __all__ = ["COLUMNS", "SCHEMA", "draw_figure", "make_table"]
 

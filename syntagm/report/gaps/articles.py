@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from syntagm.core.io.number import counted
+from syntagm.core import counted
 from syntagm.report import numbers
 from syntagm.report.gaps import tables
 from syntagm.report.gaps.examples import Lemmas
 from syntagm.report.gaps.suites import ModelOnSuite, SuiteOnPage
 from syntagm.report.html import HtmlTable, isolate, join, list_tags
 from syntagm.report.numbers import Subject
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 
 _TAGS = ("circuit", "phenomenon", "field", "construction")
 

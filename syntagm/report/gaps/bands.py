@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from syntagm.evaluation.result import Estimate, Group
+from syntagm.evaluation import Estimate, Group
 from syntagm.report.numbers import Column
-from syntagm.runs.store import Run
-from syntagm.views import frequency_bands
-from syntagm.views.gaps import kept, lemma_groups
+from syntagm.runs import Run
+from syntagm.views import frequency_bands, kept, lemma_groups
 
 
 def band_rows(columns: Sequence[Column[Run]]) -> list[tuple[object, ...]]:

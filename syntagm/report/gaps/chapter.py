@@ -13,9 +13,9 @@ from syntagm.report.html import isolate, join
 from syntagm.report.numbers import Column
 from syntagm.report.record import RECORD
 from syntagm.report.section import Section, Variables
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.stats import in_words
-from syntagm.views.gaps import kept
+from syntagm.views import kept
 
 # Parts of methods that differ from number to number.
 _PARTICULAR = re.compile(r"^mean of \d+ suites; |\([\d.e+]+\)")

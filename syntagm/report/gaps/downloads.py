@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from syntagm.evaluation.result import Estimate
+from syntagm.evaluation import Estimate
 from syntagm.report.downloads import link
 from syntagm.report.gaps.scores import TAG
 from syntagm.report.numbers import Column
-from syntagm.runs.store import Run
-from syntagm.views.gaps import kept
+from syntagm.runs import Run
+from syntagm.views import kept
 
 COLUMNS = ("model", "of", "name", "measure", "value", "low", "high", "n", "ties", "undefined", "method", "signature")
 LEMMA_COLUMNS = ("model", "label", "lemma", "contexts", "won", "right", "wrong")

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from markupsafe import Markup
 
-from syntagm.core.io.number import counted
+from syntagm.core import counted
 from syntagm.report import numbers
 from syntagm.report.alerts import Alert, list_reasons, note_conventions, note_ties, warn_undefined, warn_unfinished
 from syntagm.report.chapter import Chapter
@@ -16,8 +16,8 @@ from syntagm.report.gaps.scores import Row
 from syntagm.report.gaps.suites import SuiteOnPage
 from syntagm.report.html import isolate
 from syntagm.report.numbers import Column
-from syntagm.runs.store import Run
-from syntagm.views.gaps import comparability
+from syntagm.runs import Run
+from syntagm.views import comparability
 
 
 class Evidence(Chapter):

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.runs.store import Run
-from syntagm.views.gaps import kept
+from syntagm.runs import Run
+from syntagm.views import kept
 
 LEMMAS, CONTEXTS, SEED = 8, 3, 1
 

@@ -8,10 +8,8 @@ from syntagm.report.gaps.scores import TAG
 from syntagm.report.gaps.tables import tabulate_cut_offs
 from syntagm.report.numbers import Column
 from syntagm.report.section import Drawing
-from syntagm.runs.store import Run
-from syntagm.views import frequency_bands, nucleus
-from syntagm.views.drawing.text import lines
-from syntagm.views.gaps import kept
+from syntagm.runs import Run
+from syntagm.views import frequency_bands, kept, lines, nucleus
 
 # The names of the figures at cut-offs: of equal weight and model weight, then of what they are computed from.
 CUT_OFFS = tuple(f"cut_offs_{measure}" for measure in nucleus.MEASURES)

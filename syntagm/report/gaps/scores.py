@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from syntagm.evaluation.result import Estimate, MeasureName
+from syntagm.evaluation import Estimate, MeasureName
 from syntagm.report.numbers import Column, Subject
-from syntagm.runs.several import named
-from syntagm.runs.store import Run
-from syntagm.views.gaps import estimates, kept
+from syntagm.runs import Run, named
+from syntagm.views import kept
+from syntagm.views.gaps import estimates
 
 TAG = "construction"
 

@@ -7,12 +7,11 @@ from typing import Any
 from markupsafe import Markup
 
 from syntagm.report import downloads, shell
-from syntagm.report.gaps import downloads as of_gaps
-from syntagm.report.gaps import examples, scores
+from syntagm.report.gaps import downloads as of_gaps, examples, scores
 from syntagm.report.gaps.examples import Lemmas
 from syntagm.report.gaps.scores import Row
 from syntagm.report.numbers import Subject
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 
 # The versions of the section: with links that save the tables of suites, if `data`, and lemmas and contexts, if `examples`.
 VERSIONS = (

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, final
 
-from syntagm.evaluation.people import People as Task
+from syntagm.evaluation import People as Task
 from syntagm.report.predictions.chapter import COMPARED, METHODS, OVERVIEW, SUITES, by_tag
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.record import RECORD
 from syntagm.report.section import Drawing, Section
-from syntagm.runs.store import Run
-from syntagm.views import ceiling, people, people_effects
-from syntagm.views.people.numbers import asks
+from syntagm.runs import Run
+from syntagm.views import asks, ceiling, people, people_effects
 
 
 def _runs(chapter: Evidence) -> list[Run]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from syntagm.core.io.number import counted
-from syntagm.evaluation.task import SuiteRecord
+from syntagm.core import counted
+from syntagm.evaluation import SuiteRecord
 from syntagm.report.html import HtmlTable, list_tags
 from syntagm.report.numbers import Subject
 from syntagm.report.predictions import items, tables, words
@@ -14,7 +14,7 @@ from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.predictions.example import prediction_in_words
 from syntagm.report.predictions.suites import SuiteOnPage
 from syntagm.report.writing import writing_of
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 
 _TAGS = ("circuit", "phenomenon", "field")
 

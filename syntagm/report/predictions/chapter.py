@@ -6,18 +6,25 @@ from typing import Any, final
 
 from markupsafe import Markup
 
-from syntagm.evaluation.result import FEW_NUMBERS, unseen
+from syntagm.evaluation import FEW_NUMBERS, unseen
 from syntagm.report import downloads
 from syntagm.report.html import HtmlTable
-from syntagm.report.predictions import downloads as of_predictions
-from syntagm.report.predictions import figures, headline, model_pairs, scores, suites, tables, words
+from syntagm.report.predictions import (
+    downloads as of_predictions,
+    figures,
+    headline,
+    model_pairs,
+    scores,
+    suites,
+    tables,
+    words,
+)
 from syntagm.report.predictions.articles import write_articles
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.record import RECORD
 from syntagm.report.section import Data, Drawing, Section, Variables
 from syntagm.stats import in_words, interval
-from syntagm.views import shared_words
-from syntagm.views.drawing.table import Table
+from syntagm.views import Table, shared_words
 
 
 def _show_overview(chapter: Evidence) -> Variables:

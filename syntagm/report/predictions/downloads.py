@@ -9,9 +9,9 @@ from syntagm.report.links import Rows
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
-from syntagm.runs.store import Run
-from syntagm.stats.paired import Comparison
-from syntagm.views.export.scores import COLUMNS, score_row
+from syntagm.runs import Run
+from syntagm.stats import Comparison
+from syntagm.views import COLUMNS, score_row
 
 COMPARISON_COLUMNS = (
     *("a", "b", "suite", "n", "accuracy_a", "low_a", "high_a", "accuracy_b", "low_b", "high_b"),

@@ -6,9 +6,8 @@ from typing import ClassVar
 
 from markupsafe import Markup
 
-from syntagm.core.errors import UsageError
-from syntagm.core.io.number import counted
-from syntagm.evaluation.people import People
+from syntagm.core import UsageError, counted
+from syntagm.evaluation import People
 from syntagm.report import numbers
 from syntagm.report.alerts import Alert, note_conventions, note_ties, note_unknown, warn_undefined, warn_unfinished
 from syntagm.report.chapter import Chapter
@@ -19,13 +18,8 @@ from syntagm.report.predictions.headline import Headline, headlines
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.suites import SuiteOnPage, lay_out, read_sentences
-from syntagm.runs.judging import ties_of
-from syntagm.runs.rejudged import whole
-from syntagm.runs.store import Run
-from syntagm.views import claims
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.drawing.table import Table
-from syntagm.views.effects.numbers import Effect
+from syntagm.runs import Run, ties_of, whole
+from syntagm.views import Effect, Figure, Table, claims
 
 # Pairs of all runs that a page judges by every convention; more take minutes.
 _PAIRS = 4_000

@@ -8,11 +8,11 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup, escape
 
-from syntagm.core.errors import FormulaError
-from syntagm.evaluation.task import SuiteRecord
+from syntagm.core import FormulaError
+from syntagm.evaluation import SuiteRecord
 from syntagm.report.collection_page import UNGRAMMATICAL
 from syntagm.report.in_words import in_words
-from syntagm.suites.formula import Formula, Reference, parse
+from syntagm.suites import Formula, Reference, parse
 
 _NAME = re.compile(r"`([^`]+)`")
 

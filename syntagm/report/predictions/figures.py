@@ -6,19 +6,27 @@ from typing import TypeAlias
 
 import polars as pl
 
-from syntagm.core.errors import FormulaError, RunError, UsageError
-from syntagm.evaluation.result import Group
+from syntagm.core import FormulaError, RunError, UsageError
+from syntagm.evaluation import Group
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions.example import find_compared
 from syntagm.report.predictions.model_pairs import ModelPair
-from syntagm.runs.store import Run
-from syntagm.views import comparison, margins, regions, trajectory
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.effects.chart import draw, extent
-from syntagm.views.effects.numbers import Effect, effects, first_of_several
+from syntagm.runs import Run
+from syntagm.views import (
+    Effect,
+    Figure,
+    Scale,
+    comparison,
+    draw,
+    extent,
+    first_of_several,
+    margins,
+    places,
+    regions,
+    trajectory,
+)
+from syntagm.views.effects.numbers import effects
 from syntagm.views.scores import chart as scores
-from syntagm.views.trajectory.numbers import Scale
-from syntagm.views.trajectory.places import places
 
 # Fewer checkpoints make no curve.
 CHECKPOINTS = 3

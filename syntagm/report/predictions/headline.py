@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from syntagm.evaluation.chance.chance import against_chance
+from syntagm.evaluation import against_chance
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions.model_pairs import ModelPair
-from syntagm.runs.store import Run
-from syntagm.stats.adjust import holm
-from syntagm.stats.interval import LEVEL
-from syntagm.stats.paired_intervals import mcnemar
+from syntagm.runs import Run
+from syntagm.stats import LEVEL, holm, mcnemar
 
 # With more models than this, each is compared only with the first.
 MOST = 3

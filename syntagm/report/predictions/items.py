@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from syntagm.core.io.json import finite
+from syntagm.core import finite
 from syntagm.evaluation.align import align
-from syntagm.models.answers import Surprisals
+from syntagm.models import Surprisals
 from syntagm.report.numbers import Subject
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.stats import matching
-from syntagm.suites.suite import Region, Sentence
+from syntagm.suites import Region, Sentence
 
 LIMIT, SEED = 50, 1
 SHARES = {"flip": 15, "undefined": 5, "tie": 10, "extreme": 10}

@@ -7,15 +7,12 @@ from itertools import combinations
 
 import polars as pl
 
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions.scores import are_verdicts
-from syntagm.runs.store import Run
-from syntagm.stats import paired, score
-from syntagm.stats.clustered import Alike
-from syntagm.stats.interval import LEVEL
-from syntagm.stats.paired import Comparison, Verdicts
-from syntagm.views.shared_words import SharedWords
+from syntagm.runs import Run
+from syntagm.stats import LEVEL, Alike, Comparison, Verdicts, paired, score
+from syntagm.views import SharedWords
 
 # With more models than this, each is compared only with the first, since the number of pairs grows with the square.
 MOST = 8

@@ -4,11 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from syntagm.evaluation.chance.chance import Chance, unknown
-from syntagm.evaluation.result import Estimate, Kind
+from syntagm.evaluation import Chance, Estimate, Kind, unknown
 from syntagm.report.numbers import Column, Subject
-from syntagm.runs.several import named
-from syntagm.runs.store import Run
+from syntagm.runs import Run, named
 from syntagm.views.drawing.text import limits as limits_of
 from syntagm.views.scores import numbers as estimates
 

@@ -6,20 +6,18 @@ from dataclasses import dataclass, field
 import polars as pl
 from markupsafe import Markup
 
-from syntagm.evaluation.conventions.convention import DEFAULT
+from syntagm.evaluation import DEFAULT
 from syntagm.report import downloads, shell
 from syntagm.report.numbers import Subject
 from syntagm.report.policy import embed
-from syntagm.report.predictions import downloads as of_predictions
-from syntagm.report.predictions import example, figures, items, scores
+from syntagm.report.predictions import downloads as of_predictions, example, figures, items, scores
 from syntagm.report.predictions.example import ExampleSentence
 from syntagm.report.predictions.items import Shown
 from syntagm.report.section import Drawing, Variables
 from syntagm.report.writing import writing_of
-from syntagm.runs.rejudged import unit
-from syntagm.runs.store import Run
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.effects.numbers import Effect, contrast, limits
+from syntagm.runs import Run, unit
+from syntagm.views import Effect, Figure, contrast
+from syntagm.views.effects.numbers import limits
 
 # The versions of the section: up to `limit` items token by token of each suite, and links that save its tables if `data`.
 VERSIONS = (

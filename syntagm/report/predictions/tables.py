@@ -14,8 +14,8 @@ from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.suites import SuiteOnPage
 from syntagm.report.writing import UNKNOWN_WRITING, Writing
-from syntagm.runs.store import Run
-from syntagm.stats.paired import Comparison
+from syntagm.runs import Run
+from syntagm.stats import Comparison
 
 
 def tabulate_overall(chapter: Evidence) -> HtmlTable:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 
-from syntagm.core.io.number import counted
-from syntagm.evaluation.result import Estimate
+from syntagm.core import counted
+from syntagm.evaluation import Estimate
 from syntagm.report import html, numbers
 from syntagm.report.html import isolate, join
 from syntagm.report.numbers import number

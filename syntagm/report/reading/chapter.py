@@ -7,14 +7,13 @@ from typing import Any, ClassVar, final
 from markupsafe import Markup
 
 from syntagm.core import extras
-from syntagm.reading_times.analyses import EFFECTS, Analysis, cited
-from syntagm.reading_times.views import gain, lag, ms, shape
+from syntagm.reading_times import EFFECTS, Analysis, cited, gain, lag, ms, shape
 from syntagm.report import paragraph, references
 from syntagm.report.alerts import Alert
 from syntagm.report.chapter import Chapter
 from syntagm.report.html import isolate
 from syntagm.report.section import Drawing, Section, Variables
-from syntagm.views.drawing.table import Cell, Table
+from syntagm.views import Cell, Table
 
 
 @final

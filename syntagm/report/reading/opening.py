@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from syntagm.report.chapter import Chapter
 
 if TYPE_CHECKING:
-    from syntagm.reading_times.analyses import Analysis
+    from syntagm.reading_times import Analysis
 
 
 def open_all(paths: Sequence[str | Path]) -> Sequence[Analysis]:
     """Open analyses by the paths of their files; the errors are those of `reading_times.analyses.open_analyses`."""
     if not paths:
         return ()
-    from syntagm.reading_times.analyses import open_analyses
+    from syntagm.reading_times import open_analyses
 
     return open_analyses(paths)
 

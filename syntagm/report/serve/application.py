@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from syntagm.core.errors import InputError, SyntagmError, UsageError
+from syntagm.core import InputError, SyntagmError, UsageError
 from syntagm.report import shell
 from syntagm.report.serve import incoming, limits
 from syntagm.report.serve.gate import Gate

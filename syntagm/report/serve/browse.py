@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from starlette.responses import Response
 
-from syntagm.core.errors import SyntagmError
+from syntagm.core import SyntagmError
 from syntagm.reading_times import record
 from syntagm.report import shell
 from syntagm.report.downloads import file_name
@@ -37,9 +37,8 @@ from syntagm.report.site.addresses import (
 from syntagm.report.site.site import NoPage, Site
 from syntagm.report.site.suite import SuitePage
 from syntagm.report.site.suite_file import suite_file
-from syntagm.runs.files import LEDGER
-from syntagm.runs.store import Run, reopened
-from syntagm.suites.suite import Suite
+from syntagm.runs import LEDGER, Run, reopened
+from syntagm.suites import Suite
 
 # The most bytes of pages, tables and figures that are kept.
 MOST_BYTES = 128_000_000

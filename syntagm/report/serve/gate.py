@@ -17,8 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import regular
+from syntagm.core import InputError, regular
 
 # The most sessions at a time, and the seconds after which one ends that is not used.
 SESSIONS, SESSION_SECONDS = 1000, 12 * 3600.0

@@ -16,14 +16,10 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from syntagm.core import registry
-from syntagm.core.errors import RunError, SyntagmError
-from syntagm.core.io import atomic, regular
-from syntagm.evaluation.slices import suite_hash
-from syntagm.runs.cache import default_path
-from syntagm.runs.files import LEDGER
-from syntagm.runs.store import Run
-from syntagm.suites.suite import Suite
+from syntagm.core import RunError, SyntagmError, atomic, registry, regular
+from syntagm.evaluation import suite_hash
+from syntagm.runs import LEDGER, Run, default_path
+from syntagm.suites import Suite
 
 FOLDER, ENDING = "pages", ".page"
 # The most bytes of all files, and of one.

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 
 from starlette.responses import RedirectResponse, Response
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
 
 # Who may ask: those who have the token or the password, or everybody.
 Access: TypeAlias = Literal["login", "open"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import uvicorn
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.report.serve import incoming, limits
 from syntagm.report.serve.application import COOKIE, build
 from syntagm.report.serve.gate import Gate, Password, bracketed, hosts_of

@@ -8,7 +8,7 @@ from typing import Any, Self, final
 
 from markupsafe import Markup
 
-from syntagm.core.errors import RunError, UsageError
+from syntagm.core import RunError, UsageError
 from syntagm.report import html
 from syntagm.report.html import HtmlTable, classes, heading, isolate, name_headings, row, row_heading
 from syntagm.report.links import Rows
@@ -18,10 +18,9 @@ from syntagm.report.predictions.tables import link_suite
 from syntagm.report.section import Data, Drawing, Section, Variables
 from syntagm.report.site.addresses import CHECKPOINTS, Addresses
 from syntagm.report.site.pages import OnePage, Step
-from syntagm.runs.store import Run
-from syntagm.views.drawing.chart import Figure
-from syntagm.views.trajectory.numbers import Curve, curves
-from syntagm.views.trajectory.places import Places, places
+from syntagm.runs import Run
+from syntagm.views import Curve, Figure, Places, places
+from syntagm.views.trajectory.numbers import curves
 
 _ALL = "all suites"
 

@@ -18,10 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.arguments import public
-from syntagm.core.errors import RunError, SyntagmError, UsageError
-from syntagm.core.io import atomic, regular
-from syntagm.core.io.record import Form
+from syntagm.core import Form, RunError, SyntagmError, UsageError, atomic, public, regular
 from syntagm.report import shell
 from syntagm.report.downloads import file_name
 from syntagm.report.predictions.items import LIMIT, pick
@@ -40,8 +37,8 @@ from syntagm.report.site.addresses import (
     file_of,
 )
 from syntagm.report.site.site import Site
-from syntagm.runs.store import Runs, runs_of
-from syntagm.stats.bootstrap import Resampling, using
+from syntagm.runs import Runs, runs_of
+from syntagm.stats import Resampling, using
 
 MANIFEST = "pages.json"
 FORM = Form(

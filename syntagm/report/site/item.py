@@ -10,13 +10,9 @@ from typing import Any, final
 import polars as pl
 from markupsafe import Markup
 
-from syntagm.core.errors import FormulaError, InputError
-from syntagm.evaluation.conventions.convention import DEFAULT
-from syntagm.evaluation.items import SENTENCES
-from syntagm.evaluation.reading import Reading
-from syntagm.evaluation.regions import regions, whole_sentences
-from syntagm.evaluation.result import Kind
-from syntagm.evaluation.task import SuiteRecord
+from syntagm.core import FormulaError, InputError
+from syntagm.evaluation import DEFAULT, SENTENCES, Kind, Reading, SuiteRecord, whole_sentences
+from syntagm.evaluation.regions import regions
 from syntagm.report.alerts import Alert, note_conventions
 from syntagm.report.html import (
     HtmlTable,
@@ -40,11 +36,9 @@ from syntagm.report.site.addresses import Addresses, Query
 from syntagm.report.site.items import VERDICT_COLUMNS, Items, Verdict
 from syntagm.report.site.pages import OnePage, Step
 from syntagm.report.site.selection import Selection
-from syntagm.runs.rejudged import unit
-from syntagm.runs.store import TOKEN_COLUMNS, Run
+from syntagm.runs import TOKEN_COLUMNS, Run, unit
 from syntagm.stats import matching
-from syntagm.views import words
-from syntagm.views.effects.numbers import Differences, comparisons, contrast, within
+from syntagm.views import Differences, comparisons, contrast, within, words
 
 # The items with similar margins that a page leads to.
 _SIMILAR = 4

@@ -6,10 +6,8 @@ from typing import Any, final
 
 import polars as pl
 
-from syntagm.core.io.number import counted
-from syntagm.evaluation.items import SENTENCES
-from syntagm.evaluation.slices import suite_hash
-from syntagm.evaluation.task import suite_record
+from syntagm.core import counted
+from syntagm.evaluation import SENTENCES, suite_hash, suite_record
 from syntagm.report.html import HtmlTable, classes, heading, number_cell, row, row_heading, text_cell
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Subject
@@ -17,8 +15,8 @@ from syntagm.report.predictions.tables import link_suite
 from syntagm.report.section import Data, Section, Variables
 from syntagm.report.site.addresses import OVERVIEW, Addresses, Place
 from syntagm.report.site.pages import OnePage
-from syntagm.runs.store import Run
-from syntagm.suites.suite import Suite
+from syntagm.runs import Run
+from syntagm.suites import Suite
 
 
 def subjects_of(suites: Sequence[Suite], known: Sequence[Subject[Run]]) -> Iterator[tuple[Subject[Run], Suite]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from syntagm.core.errors import RunError, UsageError
+from syntagm.core import RunError, UsageError
 from syntagm.report import html
 from syntagm.report.html import HtmlTable, classes, heading, isolate, row, row_heading, tabulate
 from syntagm.report.links import Rows
@@ -15,9 +15,8 @@ from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.tables import count_suites
 from syntagm.report.section import Data, Section, Variables
-from syntagm.runs.several import group_of
-from syntagm.views import classes as of_classes
-from syntagm.views.drawing.table import Table
+from syntagm.runs import group_of
+from syntagm.views import Table, classes as of_classes
 
 _NO_GROUP = "no group"
 

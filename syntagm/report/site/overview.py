@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
-from syntagm.evaluation.people import People
+from syntagm.evaluation import People
 from syntagm.report.chapter import Chapter
 from syntagm.report.gaps import chapter as gaps
 from syntagm.report.gaps.evidence import Evidence as EvidenceOfGaps
@@ -15,8 +15,8 @@ from syntagm.report.section import Section
 from syntagm.report.site.materials import WITHOUT_RESULTS
 from syntagm.report.site.model_groups import MODEL_GROUPS
 from syntagm.report.sweep import chapter as sweep
-from syntagm.runs.store import Run
-from syntagm.views.gaps import kept
+from syntagm.runs import Run
+from syntagm.views import kept
 
 
 @final

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Protocol
 import polars as pl
 from markupsafe import Markup
 
-from syntagm.core.errors import UsageError
-from syntagm.core.io import csv
+from syntagm.core import UsageError, csv
 from syntagm.report import shell
 from syntagm.report.alerts import Alert
 from syntagm.report.html import isolate, join
@@ -19,7 +18,7 @@ from syntagm.report.links import Links, Rows
 from syntagm.report.numbers import Subject
 from syntagm.report.section import Drawing, Picture, Section
 from syntagm.report.site.addresses import OVERVIEW, SEARCH, TABLES, Addresses, Place, Query, default_table
-from syntagm.views.drawing.chart import Figure
+from syntagm.views import Figure
 
 _FIGURES = ("svg", "png", "csv")
 # The field of a query that asks for a figure in the colours of the page, to be put into it.

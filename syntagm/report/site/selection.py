@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.report.site.addresses import Query
 
 # What is said of an item -> its name for people. `holds` means under all models, the others under any of them.

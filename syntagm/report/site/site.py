@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING, Any, final
 
 from markupsafe import Markup
 
-from syntagm.core.errors import UsageError
-from syntagm.core.io.number import counted
-from syntagm.evaluation.conventions.convention import DEFAULT, Convention
-from syntagm.evaluation.conventions.linking import LINKINGS
-from syntagm.evaluation.conventions.treatments import TREATMENTS
+from syntagm.core import UsageError, counted
+from syntagm.evaluation import DEFAULT, LINKINGS, TREATMENTS, Convention
 from syntagm.report import methods, shell
 from syntagm.report.chapter import Chapter
 from syntagm.report.numbers import Column, Subject
@@ -27,15 +24,12 @@ from syntagm.report.site.overview import overview_of
 from syntagm.report.site.run import RunPage
 from syntagm.report.site.search import SearchPage
 from syntagm.report.site.suite import Drawn, SuitePage
-from syntagm.runs.judging import convention_of
-from syntagm.runs.rejudged import rejudged_where_possible, whole
-from syntagm.runs.several import numbers_of_suites
-from syntagm.runs.store import Run
-from syntagm.suites.suite import Suite
-from syntagm.views.gaps import kept
+from syntagm.runs import Run, convention_of, numbers_of_suites, rejudged_where_possible, whole
+from syntagm.suites import Suite
+from syntagm.views import kept
 
 if TYPE_CHECKING:
-    from syntagm.reading_times.analyses import Analysis
+    from syntagm.reading_times import Analysis
 
 # The conventions under which pages are kept.
 _CONVENTIONS = 4

@@ -9,8 +9,8 @@ from typing import Any, final
 import polars as pl
 from markupsafe import Markup
 
-from syntagm.core.io.number import counted
-from syntagm.evaluation.result import Kind
+from syntagm.core import counted
+from syntagm.evaluation import Kind
 from syntagm.report import downloads
 from syntagm.report.alerts import Alert, note_conventions, note_unknown
 from syntagm.report.html import (
@@ -27,8 +27,7 @@ from syntagm.report.html import (
 )
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Subject
-from syntagm.report.predictions import figures, tables, words
-from syntagm.report.predictions import items as items_of
+from syntagm.report.predictions import figures, items as items_of, tables, words
 from syntagm.report.predictions.articles import explain_predictions, state_facts
 from syntagm.report.predictions.example import example, find_compared
 from syntagm.report.predictions.scores import MEANINGS
@@ -38,7 +37,7 @@ from syntagm.report.site.addresses import Addresses
 from syntagm.report.site.items import VERDICT_COLUMNS, Items, Verdict
 from syntagm.report.site.pages import OnePage, Step
 from syntagm.report.site.selection import CELLS, ORDERS, PAGE, VERDICTS, Selection
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.views import coverage, margins
 
 # With more models than this, only pairs with the first are shown side by side.

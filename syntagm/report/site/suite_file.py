@@ -6,13 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.core.io import regular
-from syntagm.evaluation.task import SuiteRecord
+from syntagm.core import regular
+from syntagm.evaluation import SuiteRecord
 from syntagm.report.site.suite import SuitePage
 from syntagm.stats import matching
-from syntagm.suites.formats import syntaxgym
-from syntagm.suites.formula import parse
-from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse, syntaxgym
 
 
 def suite_file(page: SuitePage) -> bytes:

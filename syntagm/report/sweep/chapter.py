@@ -18,7 +18,7 @@ from syntagm.report.record import RECORD
 from syntagm.report.section import Drawing, Section, Variables
 from syntagm.report.sweep import models, tables
 from syntagm.report.writing import writing_of
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.stats import in_words
 from syntagm.views import shared_words
 

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from syntagm.evaluation.result import Estimate, Group
+from syntagm.evaluation import Estimate, Group
 from syntagm.report.numbers import Column
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.predictions.headline import Headline
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
-from syntagm.runs.several import group_of
-from syntagm.runs.store import Run
-from syntagm.views.drawing.chart import Figure
+from syntagm.runs import Run, group_of
+from syntagm.views import Figure
 from syntagm.views.scores import chart
 
 

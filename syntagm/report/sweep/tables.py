@@ -4,15 +4,15 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
-from syntagm.core.io.number import counted
-from syntagm.evaluation.result import Estimate
+from syntagm.core import counted
+from syntagm.evaluation import Estimate
 from syntagm.report import html
 from syntagm.report.html import HtmlTable, heading, isolate, name_headings, number_headings, row, row_heading
 from syntagm.report.numbers import Subject, number
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.predictions.tables import link_suite
 from syntagm.report.sweep.models import ModelRow
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 
 Groups = Sequence[tuple[str, Sequence[ModelRow]]]
 Cells = Callable[[ModelRow], list[Markup]]

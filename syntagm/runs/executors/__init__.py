@@ -5,11 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from syntagm.core import registry, settings
-from syntagm.core.errors import UsageError, did_you_mean
-from syntagm.core.io.number import whole
-from syntagm.core.permissions import NONE
-from syntagm.core.settings import Setting, Whole
+from syntagm.core import NONE, Setting, UsageError, Whole, did_you_mean, registry, settings, whole
 from syntagm.runs.pieces import Event, Piece
 
 if TYPE_CHECKING:

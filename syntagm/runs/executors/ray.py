@@ -28,12 +28,21 @@ from pathlib import Path
 from threading import Thread, Timer
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from syntagm.core import extras
-from syntagm.core.errors import RunError, SyntagmError, UsageError
-from syntagm.core.io import atomic, regular
-from syntagm.core.io.number import counted
-from syntagm.core.permissions import Permissions
-from syntagm.core.settings import Choice, Setting, Value, Values, Whole
+from syntagm.core import (
+    Choice,
+    Permissions,
+    RunError,
+    Setting,
+    SyntagmError,
+    UsageError,
+    Value,
+    Values,
+    Whole,
+    atomic,
+    counted,
+    extras,
+    regular,
+)
 from syntagm.runs.executors import PATIENCE, Executor, first_line
 from syntagm.runs.pieces import (
     OPEN,
@@ -53,7 +62,7 @@ from syntagm.runs.pieces import (
 
 if TYPE_CHECKING:
     from syntagm.runs.worker import Session
-    from syntagm.suites.suite import Suite
+    from syntagm.suites import Suite
 
 # How often Ray itself starts an actor again whose process has died.
 _RESTARTS = 3
@@ -463,7 +472,7 @@ class _Hub:
         self.tell([machine["Resources"] for machine in self._ray.nodes() if machine["Alive"]])
 
     def _host(self, session: "Session", permissions: Permissions, needed: Mapping[str, float], ships: bool) -> None:
-        from syntagm.suites.materials.suite_files import SuiteFiles
+        from syntagm.suites import SuiteFiles
 
         os.chdir(session.directory)
         self._beat, self._patience, self._ships = session.beat, session.patience, ships
@@ -643,7 +652,7 @@ class _Actor:
         import ray
 
         from syntagm.runs.computing import Computer
-        from syntagm.suites.materials.suite_files import SuiteFiles
+        from syntagm.suites import SuiteFiles
 
         session, permissions = common
 

@@ -14,9 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from syntagm.core.errors import RunError
-from syntagm.core.permissions import Permissions
-from syntagm.core.settings import Setting, Text, Whole
+from syntagm.core import Permissions, RunError, Setting, Text, Whole
 from syntagm.runs.exchange import Exchange
 from syntagm.runs.executors import PATIENCE, workers
 from syntagm.runs.shared_folder import SharedFolder, program

@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import json as strict_json
-from syntagm.evaluation.sums import Sum
+from syntagm.core import InputError, json as strict_json
+from syntagm.evaluation import Sum
 from syntagm.runs.imported.pairs import Pair
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 
 
 def read(files: Sequence[Path], suites: Sequence[Suite] = ()) -> Iterator[Pair]:

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import json as strict_json
-from syntagm.core.io import utf8
-from syntagm.evaluation.sums import Sum
+from syntagm.core import InputError, json as strict_json, utf8
+from syntagm.evaluation import Sum
 from syntagm.runs.imported.pairs import Pair
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 
 _NAME = re.compile(r"samples_(?P<task>.+)_\d{4}-\d\d-\d\dT[\d\-.]+(?:-[0-9a-f]{8})?\.jsonl")
 

@@ -10,11 +10,10 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import csv, utf8
-from syntagm.evaluation.sums import Sum
+from syntagm.core import InputError, csv, utf8
+from syntagm.evaluation import Sum
 from syntagm.runs.imported.pairs import Pair
-from syntagm.suites.suite import Suite
+from syntagm.suites import Suite
 
 COLUMNS = ("good", "bad", "score_good", "score_bad")
 

@@ -7,17 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import registry
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import utf8
-from syntagm.core.progress import Progress
-from syntagm.evaluation.sums import FULL, Sum, Sums
-from syntagm.models.contract import LanguageModel
+from syntagm.core import InputError, Progress, UsageError, registry, utf8
+from syntagm.evaluation import FULL, Sum, Sums
+from syntagm.models import LanguageModel
 from syntagm.runs.engine import execute
 from syntagm.runs.store import Run
-from syntagm.suites.formula import parse
-from syntagm.suites.materials.reading import HEAD, answers_of
-from syntagm.suites.suite import Item, Prediction, Sentence, Suite
+from syntagm.suites import HEAD, Item, Prediction, Sentence, Suite, answers_of, parse
 
 PREDICTION = Prediction(FULL, parse("(*;%good%) < (*;%bad%)"))
 _LABEL = re.compile(r"[\w.\-/]{1,100}")

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError, UsageError, did_you_mean
+from syntagm.core import InputError, UsageError, did_you_mean
 from syntagm.stats.mixed.terms import Model, Sum, Term, Variable
 
 MAX_CELLS = 40_000_000

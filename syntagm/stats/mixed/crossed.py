@@ -15,11 +15,9 @@ from math import exp, inf, log, nan, sqrt
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.stats.interval import Interval, critical
-from syntagm.stats.mixed import design as _design
-from syntagm.stats.mixed import factor, laplace, logistic
-from syntagm.stats.mixed import formula as _formula
+from syntagm.stats.mixed import design as _design, factor, formula as _formula, laplace, logistic
 from syntagm.stats.mixed.columns import Numbers
 
 _FARTHEST = 15.0

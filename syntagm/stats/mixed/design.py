@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
 from syntagm.stats.mixed import columns as _lmm_columns
 from syntagm.stats.mixed.columns import Columns, Numbers
 from syntagm.stats.mixed.terms import Bar, Model, Variable

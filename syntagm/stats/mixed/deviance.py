@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.stats.mixed import factor
 from syntagm.stats.mixed.columns import Numbers
 from syntagm.stats.mixed.design import Design, Grouping

@@ -10,10 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.stats.interval import critical
-from syntagm.stats.mixed import design as _lmm_design
-from syntagm.stats.mixed import laplace, search
+from syntagm.stats.mixed import design as _lmm_design, laplace, search
 from syntagm.stats.mixed.columns import Numbers
 from syntagm.stats.mixed.design import Grouping
 from syntagm.stats.mixed.fit import Fit

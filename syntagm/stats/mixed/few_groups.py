@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from syntagm.core.errors import InputError, SyntagmError, UsageError
+from syntagm.core import InputError, SyntagmError, UsageError
 from syntagm.stats import bootstrap
 from syntagm.stats.mixed import linear, logistic, search, simulations
 from syntagm.stats.mixed.columns import Numbers

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.stats.interval import Spread, critical, p_value
 from syntagm.stats.mixed import kenward_roger, satterthwaite
 from syntagm.stats.mixed.columns import Numbers

@@ -17,7 +17,7 @@ term. The notation is that of R (Chambers & Hastie 1992) and lme4 (Bates et al. 
 import re
 from typing import NoReturn, TypeAlias
 
-from syntagm.core.errors import FormulaError
+from syntagm.core import FormulaError
 from syntagm.stats.mixed.terms import Bar, Model, Sum, Term, Variable, apart, joined, ordered
 
 MAX_LENGTH = 4096

@@ -21,7 +21,7 @@ from itertools import product
 
 import numpy as np
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.stats.mixed import factor, search
 from syntagm.stats.mixed.columns import Numbers
 from syntagm.stats.mixed.design import Design, Grouping

@@ -11,11 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.stats.mixed import design as _lmm_design
-from syntagm.stats.mixed import deviance, search
-from syntagm.stats.mixed import fit as _lmm_fit
-from syntagm.stats.mixed import formula as _lmm_formula
+from syntagm.core import InputError, UsageError
+from syntagm.stats.mixed import design as _lmm_design, deviance, fit as _lmm_fit, formula as _lmm_formula, search
 from syntagm.stats.mixed.columns import Numbers
 from syntagm.stats.mixed.deviance import Problem
 from syntagm.stats.mixed.fit import Coefficient, Fit, Group

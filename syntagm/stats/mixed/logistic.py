@@ -12,11 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.stats.mixed import design as _lmm_design
-from syntagm.stats.mixed import fit as _lmm_fit
-from syntagm.stats.mixed import formula as _lmm_formula
-from syntagm.stats.mixed import laplace, search
+from syntagm.core import InputError, UsageError
+from syntagm.stats.mixed import design as _lmm_design, fit as _lmm_fit, formula as _lmm_formula, laplace, search
 from syntagm.stats.mixed.columns import Numbers
 from syntagm.stats.mixed.design import Design
 from syntagm.stats.mixed.fit import Fit

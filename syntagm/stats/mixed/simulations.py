@@ -15,10 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import RunError
-from syntagm.core.io import atomic
-from syntagm.core.io.record import RENEWED, Form
-from syntagm.core.progress import Progress
+from syntagm.core import RENEWED, Form, Progress, RunError, atomic
 from syntagm.stats.mixed.design import Design
 from syntagm.stats.mixed.fit import Fit
 

@@ -12,12 +12,10 @@ import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from syntagm.core import registry
-from syntagm.core.display import shown_lines
+from syntagm.core import registry, shown_lines
 from syntagm.suites.check import _spot, splits
 from syntagm.suites.check._items import is_left_out as is_left_out
-from syntagm.suites.check._spot import Rule, Spot
-from syntagm.suites.check._spot import rule as rule
+from syntagm.suites.check._spot import Rule, Spot, rule as rule
 from syntagm.suites.suite import Suite
 
 for _theme in sorted(module.name for module in pkgutil.iter_modules(__path__)):

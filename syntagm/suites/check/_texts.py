@@ -5,7 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
-from syntagm.core.io.number import counted
+from syntagm.core import counted
 from syntagm.suites.check._spot import STOP, Spot, rule, sentences
 from syntagm.suites.check.spelling import apart, foreign
 from syntagm.suites.suite import SCORED, Suite

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import shape
+from syntagm.core import InputError, UsageError, shape
 from syntagm.suites.formats import _table
 
 # The names, and the pairs of values, of columns that may say which of two sentences is good.

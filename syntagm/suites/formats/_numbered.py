@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.suites.formula import parse
 from syntagm.suites.suite import Prediction, Region, Sentence, Suite
 

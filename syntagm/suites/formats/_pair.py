@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import shape, utf8
+from syntagm.core import InputError, shape, utf8
 from syntagm.suites.formula import parse
 from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 

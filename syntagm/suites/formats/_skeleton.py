@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 
 RESERVED = ("json:", "region.")
 

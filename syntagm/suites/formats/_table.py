@@ -8,8 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import csv, json, shape
+from syntagm.core import InputError, UsageError, csv, json, shape
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 # The beginning of a table, which shows what its columns hold: the same rows of a file and of its first 64 KiB.

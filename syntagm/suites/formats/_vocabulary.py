@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import json, shape, utf8
+from syntagm.core import InputError, UsageError, json, shape, utf8
 from syntagm.suites.templates.vocabulary import Words
 
 MODEL, VOCABULARY = "model.json", "vocabulary.txt"

@@ -6,7 +6,7 @@ Nothing in such a file says which sentence is the good one, so the format and th
 from collections.abc import Iterator
 from pathlib import Path
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.suites.formats import _pair
 from syntagm.suites.suite import Suite
 

@@ -16,9 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import atomic, shape, utf8
-from syntagm.core.io import json as strict_json
+from syntagm.core import InputError, UsageError, atomic, json as strict_json, shape, utf8
 from syntagm.suites.formats import _pair, _table, refining_tse
 from syntagm.suites.suite import Item, Sentence, Suite, published
 

@@ -16,8 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import json, shape, utf8
+from syntagm.core import InputError, UsageError, json, shape, utf8
 from syntagm.suites.formats import _pair
 from syntagm.suites.suite import Item, Suite
 

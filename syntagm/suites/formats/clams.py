@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import shape, utf8
+from syntagm.core import InputError, shape, utf8
 from syntagm.suites.formats import _pair
 from syntagm.suites.suite import Item, Sentence, Suite
 

@@ -7,8 +7,7 @@ paradigm is a suite.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import csv, shape, utf8
+from syntagm.core import InputError, csv, shape, utf8
 from syntagm.suites.formats import _pair
 from syntagm.suites.suite import Item, Sentence, Suite
 

@@ -6,7 +6,7 @@ The property phrase should be more likely after `prefix_acceptable` than after `
 from collections.abc import Iterator
 from pathlib import Path
 
-from syntagm.core.io import json, shape, utf8
+from syntagm.core import json, shape, utf8
 from syntagm.suites.formats import _pair, _table
 from syntagm.suites.suite import Item, Suite
 

@@ -17,8 +17,7 @@ from json import JSONDecoder
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import json, shape, utf8
+from syntagm.core import InputError, json, shape, utf8
 from syntagm.suites.formats import _table
 from syntagm.suites.formula import parse
 from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite

@@ -15,8 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import shape, utf8
+from syntagm.core import InputError, shape, utf8
 from syntagm.suites.formats import _table
 from syntagm.suites.formula import parse
 from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite

@@ -21,8 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import csv, shape, utf8
+from syntagm.core import InputError, UsageError, csv, shape, utf8
 from syntagm.suites.formats import _table, labelled
 from syntagm.suites.suite import Item, Sentence, Suite
 

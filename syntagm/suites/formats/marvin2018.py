@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError, how_to_give
 from syntagm.core.io.toml import shown
-from syntagm.core.permissions import how_to_give
 from syntagm.suites.formats import _pair
 from syntagm.suites.formula import parse
 from syntagm.suites.suite import Item, Prediction, Sentence, Suite
@@ -86,7 +85,7 @@ def read(
     if not allow_pickle:
         cure = f"It is read without running it. {how_to_give('allow_pickle')}"
         raise InputError(str(path), "a pickle, which can contain a program", "permission to read it", cure)
-    from syntagm.core.io import pickle
+    from syntagm.core import pickle
 
     content = pickle.load(path)
     sizes = {len(row) for rows in content.values() for row in rows}

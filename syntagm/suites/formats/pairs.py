@@ -35,8 +35,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import atomic, csv, shape, utf8
+from syntagm.core import InputError, UsageError, atomic, csv, shape, utf8
 from syntagm.suites.check.alike import LEAST_WORDS, alike, mostly, unlike
 from syntagm.suites.formats import _labels, _pair, _table
 from syntagm.suites.suite import Item, Sentence, Suite

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import json, shape, utf8
+from syntagm.core import InputError, UsageError, json, shape, utf8
 from syntagm.suites.formats import _pair, _table
 from syntagm.suites.suite import Item, Sentence, Suite
 

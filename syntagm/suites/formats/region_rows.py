@@ -16,8 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import FormulaError, InputError, UsageError
-from syntagm.core.io import shape, utf8
+from syntagm.core import FormulaError, InputError, UsageError, shape, utf8
 from syntagm.suites.formats import _table
 from syntagm.suites.formats.spreadsheet import ATTACHED
 from syntagm.suites.formula import parse

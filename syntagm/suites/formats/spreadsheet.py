@@ -28,8 +28,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from syntagm.core.errors import FormulaError, InputError
-from syntagm.core.io import atomic, csv, shape, utf8
+from syntagm.core import FormulaError, InputError, atomic, csv, shape, utf8
 from syntagm.suites.formats import _table
 from syntagm.suites.formula import parse
 from syntagm.suites.suite import AGGREGATES, Item, Prediction, Region, Sentence, Suite, public_tags

@@ -23,9 +23,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import FormulaError, InputError, UsageError
-from syntagm.core.io import atomic, shape, utf8
-from syntagm.core.io import json as strict_json
+from syntagm.core import FormulaError, InputError, UsageError, atomic, json as strict_json, shape, utf8
 from syntagm.suites.formats import _skeleton
 from syntagm.suites.formats._numbered import numbered
 from syntagm.suites.formula import parse

@@ -11,8 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import atomic, csv, shape, utf8
+from syntagm.core import InputError, atomic, csv, shape, utf8
 from syntagm.suites.formats import _skeleton, syntaxgym
 from syntagm.suites.suite import Item, Suite
 

@@ -10,9 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import utf8
-from syntagm.core.io.toml import MAX_CHARACTERS, shown
+from syntagm.core import MAX_CHARACTERS, InputError, UsageError, utf8
+from syntagm.core.io.toml import shown
 from syntagm.suites.suite import Suite
 from syntagm.suites.templates.spelling import STYLES, Style
 

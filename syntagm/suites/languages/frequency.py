@@ -8,8 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from syntagm.core import extras
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError, extras
 from syntagm.suites.languages.tags import Language
 
 TOTAL = 10**9

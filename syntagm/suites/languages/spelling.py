@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.io import toml, utf8
+from syntagm.core import toml, utf8
 from syntagm.suites.languages.tags import UNKNOWN, Language
 
 FILE = Path(__file__).with_suffix(".toml")

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from syntagm.core.errors import UsageError, did_you_mean
-from syntagm.core.io import csv, utf8
+from syntagm.core import UsageError, csv, did_you_mean, utf8
 
 TABLE = Path(__file__).parent / "languages.csv"
 UNDETERMINED = "und"

@@ -8,7 +8,7 @@ models they show little (Hu & Levy 2023). So they are suites of their own, whose
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.suites.formats.syntaxgym import assemble
 from syntagm.suites.formula import compared, parse
 from syntagm.suites.suite import Item, Prediction, Sentence, Suite, public_tags

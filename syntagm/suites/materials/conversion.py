@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagm.core import registry
-from syntagm.core.arguments import public
-from syntagm.core.errors import InputError, UsageError, did_you_mean
-from syntagm.core.io import atomic
+from syntagm.core import InputError, UsageError, atomic, did_you_mean, public, registry
 from syntagm.suites.materials.suite_files import Suites, suites_of
 from syntagm.suites.materials.writing import of_ending, writable, write
 from syntagm.suites.suite import Suite, published

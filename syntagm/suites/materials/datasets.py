@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from syntagm.core.io import toml, utf8
+from syntagm.core import toml, utf8
 from syntagm.suites.languages import tags
 
 LIST = Path(__file__).parent / "datasets.toml"

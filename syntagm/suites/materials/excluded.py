@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from syntagm.core.errors import InputError, UsageError, did_you_mean
-from syntagm.core.io import csv, utf8
+from syntagm.core import InputError, UsageError, csv, did_you_mean, utf8
 from syntagm.suites.suite import Suite
 
 COLUMNS = ("suite", "item")

@@ -23,10 +23,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import lines
-from syntagm.suites.languages import casing, tags
-from syntagm.suites.languages import words as words_of
+from syntagm.core import InputError, lines
+from syntagm.suites.languages import casing, tags, words as words_of
 from syntagm.suites.languages.tags import Language
 from syntagm.suites.materials import treebank
 from syntagm.suites.materials.trees import ENDINGS, Tree

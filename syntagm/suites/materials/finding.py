@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
 from syntagm.suites.formats import template
 from syntagm.suites.materials import hub, packed
 from syntagm.suites.materials.reading import WORKBOOKS, claimed, exists, formats, options_of, unclaimed, with_options

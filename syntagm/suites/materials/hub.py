@@ -13,9 +13,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import extras
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import atomic, hashing, hub, regular
+from syntagm.core import InputError, UsageError, atomic, extras, hashing, hub, regular
 
 PREFIX = "hf:"
 _TABLE = ".parquet"

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.suites.formula import compared
 from syntagm.suites.suite import Suite, public_tags
 

@@ -9,8 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import csv
+from syntagm.core import InputError, csv
 from syntagm.suites.check import Finding, is_left_out
 from syntagm.suites.check.spelling import repaired
 from syntagm.suites.suite import Region, Sentence, Suite

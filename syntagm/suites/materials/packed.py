@@ -17,9 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from syntagm.core import extras
-from syntagm.core.errors import InputError, UsageError, is_mistake
-from syntagm.core.io import atomic, csv, hashing, lines, regular, shape, utf8
+from syntagm.core import InputError, UsageError, atomic, csv, extras, hashing, is_mistake, lines, regular, shape, utf8
 
 # Packed file -> the ending of what is written; a gzipped file loses its last ending.
 TABLES = {".parquet": ".jsonl", ".xlsx": ".csv"}

@@ -12,9 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
-from syntagm.core import permissions, registry
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import json, utf8
+from syntagm.core import InputError, UsageError, json, permissions, registry, utf8
 from syntagm.suites.formats import pairs
 from syntagm.suites.languages import tags
 from syntagm.suites.materials import datasets, hub, packed

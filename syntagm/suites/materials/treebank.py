@@ -32,9 +32,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import lines, toml, utf8
-from syntagm.core.io.number import counted
+from syntagm.core import InputError, counted, lines, toml, utf8
 from syntagm.suites.formula import parse
 from syntagm.suites.suite import Item, Prediction, Region, Sentence, Suite
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.suites.materials.treebank import Parsed, Word
 
 ENDINGS = (".conllu", ".conllu.gz")

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagm.core import registry
-from syntagm.core.errors import InputError
+from syntagm.core import InputError, registry
 from syntagm.suites.materials.reading import formats
 from syntagm.suites.suite import Suite
 

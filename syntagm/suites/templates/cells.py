@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from syntagm.core.errors import InputError
-from syntagm.core.io.number import counted
+from syntagm.core import InputError, counted
 from syntagm.core.io.toml import shown
 from syntagm.suites.templates.spelling import tidy
 

@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.suites.templates.effort import Effort
 from syntagm.suites.templates.plan import MAX_CONFIGURATIONS
 from syntagm.suites.templates.sample import Draws

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.suites.templates import expression
 from syntagm.suites.templates.cells import MISSING, Table
 from syntagm.suites.templates.effort import Effort

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import toml
-from syntagm.core.io.toml import known, need, shown
+from syntagm.core import InputError, known, need, toml
+from syntagm.core.io.toml import shown
 from syntagm.suites.suite import Item, Prediction, Sentence
 
 Type = Literal["substitution", "permutation", "insertion", "deletion"]

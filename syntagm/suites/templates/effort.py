@@ -5,7 +5,7 @@ Steps are counted instead of seconds, so that a template is refused on every mac
 
 from dataclasses import dataclass
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 
 # Bundled templates need 9,000 steps of planning, and a million pairs, for three items.
 PLANNED, PLANNED_PER_SUITE, PLANNED_PER_ITEM = 800_000, 10_000, 5_000

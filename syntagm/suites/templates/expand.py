@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from syntagm.core.errors import InputError
-from syntagm.core.io.number import counted
+from syntagm.core import InputError, counted
 from syntagm.suites.templates import expression, lexicon
 from syntagm.suites.templates.effort import Effort
 from syntagm.suites.templates.expression import FALSE, TRUE, VARIABLE, Expression, Ref

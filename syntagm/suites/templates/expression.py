@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.core.io.toml import shown
 from syntagm.suites.templates.cells import MISSING
 

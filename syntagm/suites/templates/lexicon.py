@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from syntagm.core.errors import InputError, did_you_mean
+from syntagm.core import InputError, did_you_mean
 from syntagm.core.io.toml import shown
 from syntagm.suites.templates import cells, expression
 from syntagm.suites.templates.cells import MISSING

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from syntagm.core.errors import InputError, UsageError
+from syntagm.core import InputError, UsageError
 from syntagm.suites.languages.spelling import Spelling
 from syntagm.suites.suite import Item, Region, Sentence, Suite
 from syntagm.suites.templates import draw, pattern, sample, spelling

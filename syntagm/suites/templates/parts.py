@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from syntagm.core.errors import FormulaError, InputError
-from syntagm.core.io import toml
-from syntagm.core.io.number import counted
-from syntagm.core.io.toml import known, need, shown
+from syntagm.core import FormulaError, InputError, counted, known, need, toml
+from syntagm.core.io.toml import shown
 from syntagm.suites.formula import parse as parse_formula
 from syntagm.suites.suite import AGGREGATES, Aggregate, Prediction
 from syntagm.suites.templates import cells, expression, lexicon, pattern

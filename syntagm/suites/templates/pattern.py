@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.core.io.toml import shown
 from syntagm.suites.templates.cells import MISSING
 from syntagm.suites.templates.spelling import join, tidy

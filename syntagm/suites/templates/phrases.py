@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from syntagm.core.errors import InputError
-from syntagm.core.io.toml import known, need, shown
+from syntagm.core import InputError, known, need
+from syntagm.core.io.toml import shown
 from syntagm.suites.templates import cells, expression, lexicon, pattern
 from syntagm.suites.templates.expression import VARIABLE, Expression
 from syntagm.suites.templates.lexicon import Choice, Lexicon

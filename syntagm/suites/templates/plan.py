@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import prod
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.suites.templates import lexicon
 from syntagm.suites.templates.effort import Effort
 from syntagm.suites.templates.expand import MAX_VARIABLES, TOP, Expansion, Impossible, Needs

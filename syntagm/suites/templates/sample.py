@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.suites.templates.count import Counted, Counter
 from syntagm.suites.templates.draw import MAX_ITEMS, TRIES, Filled, Spelled, meets, where
 from syntagm.suites.templates.effort import Effort

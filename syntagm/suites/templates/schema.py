@@ -10,9 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import csv, toml, utf8
-from syntagm.core.io.toml import known, need, shown
+from syntagm.core import InputError, UsageError, csv, known, need, toml, utf8
+from syntagm.core.io.toml import shown
 from syntagm.suites.languages import tags
 from syntagm.suites.templates import lexicon, template
 from syntagm.suites.templates.cells import MAX_CELL, MAX_COLUMNS, MAX_ROWS, MISSING

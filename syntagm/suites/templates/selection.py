@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain, compress
 from typing import Any
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.suites.templates import expression, lexicon
 from syntagm.suites.templates.expand import TOP, Expansion, Impossible, Scope
 from syntagm.suites.templates.expression import FALSE, TRUE, VARIABLE, Expression

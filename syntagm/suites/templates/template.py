@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import toml
-from syntagm.core.io.toml import known, need, shown
+from syntagm.core import InputError, known, need, toml
+from syntagm.core.io.toml import shown
 from syntagm.suites.languages import spelling, tags
 from syntagm.suites.languages.spelling import Spelling
 from syntagm.suites.suite import Aggregate, Prediction, language_of

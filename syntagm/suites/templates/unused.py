@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.suites.templates import expression
 from syntagm.suites.templates.expression import VARIABLE, Expression
 from syntagm.suites.templates.lexicon import Choice

@@ -15,9 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from syntagm.core import settings
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import hashing, lines, regular, utf8
+from syntagm.core import InputError, UsageError, hashing, lines, regular, settings, utf8
 from syntagm.models.words import words
 from syntagm.training.corpora import bllip, trees
 from syntagm.training.corpora.trees import Tree

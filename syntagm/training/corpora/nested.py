@@ -14,8 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import UsageError
-from syntagm.core.io import atomic
+from syntagm.core import UsageError, atomic
 from syntagm.models.words import words as _words
 from syntagm.training.corpora import corpus
 

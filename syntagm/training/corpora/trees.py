@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import lines as _lines
+from syntagm.core import InputError, lines as _lines
 
 SUFFIXES = (".trees", ".ptb", ".mrg", ".parse")
 TRACE = "-NONE-"

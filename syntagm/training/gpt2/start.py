@@ -7,10 +7,8 @@ from typing import Any
 import torch
 import transformers
 
-from syntagm.core.errors import ModelError
-from syntagm.models.hugging_face.checkpoint import refuse_incomplete, unused_weights
-from syntagm.models.hugging_face.foreign import described, is_foreign
-from syntagm.models.hugging_face.unsafe import refuse_unsafe
+from syntagm.core import ModelError
+from syntagm.models import described, is_foreign, refuse_incomplete, refuse_unsafe, unused_weights
 from syntagm.training.record import finished
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
 from syntagm.training.corpora import corpus
 from syntagm.training.gpt2.rows import ClozeLine
 

@@ -8,10 +8,8 @@ import transformers
 from huggingface_hub import constants
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.core.io import hub
-from syntagm.models.hugging_face.foreign import described, is_foreign
-from syntagm.models.hugging_face.unsafe import refuse_endless_tokenizer
+from syntagm.core import ModelError, UsageError, hub
+from syntagm.models import described, is_foreign, refuse_endless_tokenizer
 from syntagm.training.corpora import corpus
 from syntagm.training.gpt2.settings import Text
 from syntagm.training.gpt2.text import SYMBOL, plain

@@ -23,9 +23,8 @@ import transformers
 from numpy.typing import NDArray
 from torch import Tensor
 
-from syntagm.core.errors import InputError
-from syntagm.core.progress import Progress
-from syntagm.models.hugging_face.loading import refuse_damaged
+from syntagm.core import InputError, Progress
+from syntagm.models import refuse_damaged
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.gpt2 import start, text, tokenizer
 from syntagm.training.gpt2.rows import NOTHING, Batch, Lines, Mixed, Rows, cut

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.training.options import MODEL, TRAINING, option, part, refuse_small
 from syntagm.training.settings import Settings
 from syntagm.training.words import Words

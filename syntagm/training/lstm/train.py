@@ -6,8 +6,8 @@ The default is plain SGD with a learning rate that is divided by four after an e
 from dataclasses import asdict
 from typing import ClassVar
 
+from syntagm.models import RecurrentModel
 from syntagm.models.lstm import model
-from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.models.recurrent.network import Network
 from syntagm.training.lstm.settings import LstmSettings
 from syntagm.training.recurrent.learner import RecurrentLearner

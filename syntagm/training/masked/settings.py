@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.training.options import MODEL, TRAINING, option, part, refuse_small
 from syntagm.training.settings import Default, Settings
 from syntagm.training.transformers.size import Size, refuse_long_rows

@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import atomic
-from syntagm.core.progress import Progress
+from syntagm.core import InputError, Progress, atomic
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.learner import Learner
 from syntagm.training.loop import fit

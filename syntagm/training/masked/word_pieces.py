@@ -5,7 +5,7 @@ from itertools import chain
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.training.corpora import corpus
 from syntagm.training.masked.settings import Text
 

@@ -32,8 +32,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from syntagm.core.errors import InputError
-from syntagm.models.rnng.search import MOST_OPEN
+from syntagm.core import InputError
+from syntagm.models import MOST_OPEN
 from syntagm.training.corpora.trees import TRACE, Tree
 
 _VERBS = ("MD", "VBD", "VBZ", "VBP", "VB", "VBN", "VBG", "TO", "VP")

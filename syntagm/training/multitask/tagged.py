@@ -13,8 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import lines
+from syntagm.core import InputError, UsageError, lines
 from syntagm.training.corpora import corpus, trees
 from syntagm.training.multitask import categories
 from syntagm.training.multitask.settings import Tagging

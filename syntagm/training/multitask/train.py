@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
+from syntagm.models import UNKNOWN, RecurrentModel, tag
 from syntagm.models.multitask import model
-from syntagm.models.multitask.network import UNKNOWN, Network, tag
-from syntagm.models.recurrent.model import RecurrentModel
+from syntagm.models.multitask.network import Network
 from syntagm.training import state
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.multitask import tagged

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError
-from syntagm.models.ngram.ngrams import Ngrams
+from syntagm.core import InputError
+from syntagm.models import Ngrams
 from syntagm.training.ngram.backing_off import Smoothed, back_off
 from syntagm.training.ngram.settings import Estimation
 from syntagm.training.ngram.sorting import Level, levels

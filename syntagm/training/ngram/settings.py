@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.training.options import option, part
 from syntagm.training.words import Words
 

@@ -17,17 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core import extras
-from syntagm.core.errors import InputError
-from syntagm.core.io import regular
-from syntagm.core.progress import Progress
-from syntagm.models.ngram import folder as _ngram_folder
-from syntagm.models.ngram.back_off import BackOff
-from syntagm.models.ngram.ngrams import END, START, Ngrams
-from syntagm.models.ngram.scorer import Tokenisation
-from syntagm.models.words import vocabulary as _vocabulary
+from syntagm.core import InputError, Progress, extras, regular
+from syntagm.models import (
+    END,
+    START,
+    BackOff,
+    Ngrams,
+    Tokenisation,
+    Vocabulary,
+    folder as _ngram_folder,
+    vocabulary as _vocabulary,
+)
 from syntagm.models.words import words as _words
-from syntagm.models.words.vocabulary import Vocabulary
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.corpora.trees import SUFFIXES
 from syntagm.training.ngram.kneser_ney import estimate

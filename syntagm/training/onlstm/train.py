@@ -14,11 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from syntagm.core.errors import InputError
+from syntagm.core import InputError
+from syntagm.models import Dropout, RecurrentModel, State
 from syntagm.models.onlstm import model
-from syntagm.models.onlstm.network import Dropout, Network
-from syntagm.models.recurrent.model import RecurrentModel
-from syntagm.models.recurrent.network import State
+from syntagm.models.onlstm.network import Network
 from syntagm.training.onlstm.settings import OnLstmSettings
 from syntagm.training.recurrent.learner import RecurrentLearner
 

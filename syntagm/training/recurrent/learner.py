@@ -23,12 +23,9 @@ from numpy.typing import NDArray
 from safetensors.torch import save
 from torch import Tensor
 
-from syntagm.core.io import atomic
-from syntagm.core.progress import Progress
-from syntagm.models.recurrent.model import RecurrentModel
-from syntagm.models.recurrent.network import Network, State
-from syntagm.models.recurrent.reading import surprisals
-from syntagm.models.words import vocabulary
+from syntagm.core import Progress, atomic
+from syntagm.models import RecurrentModel, State, surprisals, vocabulary
+from syntagm.models.recurrent.network import Network
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.learner import Learner
 from syntagm.training.loop import fit

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 
 # Rows at a time: few enough that their numbers stay in the CPU's cache.
 ROWS = 256

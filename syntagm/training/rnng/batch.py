@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout, linear
 
-from syntagm.models.rnng.network import Network, lstm_step
-from syntagm.models.rnng.search import MOST_OPEN, OPEN, REDUCE, SHIFT
+from syntagm.models import MOST_OPEN, OPEN, REDUCE, SHIFT, lstm_step
+from syntagm.models.rnng.network import Network
 from syntagm.training.recurrent.softmax import OnePass
 from syntagm.training.rnng.oracle import Encoded, Ints
 from syntagm.training.rnng.recurrence import run

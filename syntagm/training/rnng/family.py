@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.training.duration import Work, by_gradients, seen_twice
 from syntagm.training.rnng.settings import RnngSettings
 from syntagm.training.trainable import Controlled, Trainable

@@ -22,9 +22,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import InputError
-from syntagm.models.rnng.search import MOST_OPEN, OPEN, REDUCE, SHIFT
-from syntagm.models.words.vocabulary import Vocabulary
+from syntagm.core import InputError
+from syntagm.models import MOST_OPEN, OPEN, REDUCE, SHIFT, Vocabulary
 from syntagm.training.corpora import corpus
 from syntagm.training.corpora.trees import TRACE, Tree
 

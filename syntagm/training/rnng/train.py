@@ -18,12 +18,9 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from syntagm.core.errors import InputError
-from syntagm.core.io import atomic
-from syntagm.core.progress import Progress
-from syntagm.models.rnng.model import FORMAT
+from syntagm.core import InputError, Progress, atomic
+from syntagm.models import FORMAT, vocabulary
 from syntagm.models.rnng.network import Network
-from syntagm.models.words import vocabulary
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.learner import Learner
 from syntagm.training.loop import fit

@@ -10,8 +10,7 @@ import transformers
 from safetensors import SafetensorError
 from tokenizers import Tokenizer
 
-from syntagm.core.errors import RunError
-from syntagm.core.io import atomic, regular, utf8
+from syntagm.core import RunError, atomic, regular, utf8
 from syntagm.training.record import begun, finished
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError
 from syntagm.training.options import option, refuse_small
 
 

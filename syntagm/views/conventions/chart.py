@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
+from syntagm.core import counted
 from syntagm.core.display import shown
-from syntagm.core.io.number import counted
-from syntagm.runs.several import named, titles
-from syntagm.runs.store import Run
+from syntagm.runs import Run, named, titles
 from syntagm.views.conventions.numbers import Source, all_results, choose, flips, wide
 from syntagm.views.conventions.table import HowCase, HowTokens, Names, Ratings, Suite, Unigrams
 from syntagm.views.drawing.chart import INK, Figure, Spec, finish

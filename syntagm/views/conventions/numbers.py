@@ -5,17 +5,21 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.conventions import ratings as _ratings
-from syntagm.evaluation.conventions import unigram
-from syntagm.evaluation.conventions.convention import DEFAULT, Convention, Judge
-from syntagm.evaluation.conventions.linking import LINKINGS
-from syntagm.evaluation.conventions.scored import Tokens, scored
-from syntagm.evaluation.conventions.treatments import TREATMENTS
-from syntagm.evaluation.conventions.unigram import Case, Unigrams
-from syntagm.runs.rejudged import pairs, whole
-from syntagm.runs.several import listed
-from syntagm.runs.store import Run
+from syntagm.core import UsageError
+from syntagm.evaluation import (
+    DEFAULT,
+    LINKINGS,
+    TREATMENTS,
+    Case,
+    Convention,
+    Judge,
+    Tokens,
+    Unigrams,
+    ratings as _ratings,
+    scored,
+    unigram,
+)
+from syntagm.runs import Run, listed, pairs, whole
 
 # The columns of results, so that `stats.score` and `stats.paired` apply; the measure is the convention.
 SCHEMA = {

@@ -3,15 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.conventions import linking, treatments
-from syntagm.evaluation.conventions.convention import DEFAULT, kind_of
-from syntagm.evaluation.conventions.scored import Tokens
-from syntagm.evaluation.conventions.unigram import Case
-from syntagm.evaluation.result import Estimate
-from syntagm.runs.rejudged import whole
-from syntagm.runs.several import named, titles
-from syntagm.runs.store import Run
+from syntagm.core import UsageError
+from syntagm.evaluation import DEFAULT, Case, Estimate, Tokens, kind_of, linking, treatments
+from syntagm.runs import Run, named, titles, whole
 from syntagm.stats import in_words, score
 from syntagm.views.conventions.numbers import (
     TOLERANCE,

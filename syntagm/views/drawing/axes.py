@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import ceil, floor, isnan
 from typing import Any
 
-from syntagm.evaluation.result import Kind
+from syntagm.evaluation import Kind
 from syntagm.views.drawing.chart import Spec
 
 FIFTHS = (0, 0.2, 0.4, 0.6, 0.8, 1)

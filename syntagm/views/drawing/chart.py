@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from syntagm.core.arguments import public
-from syntagm.core.display import shown, visible
-from syntagm.core.errors import UsageError
+from syntagm.core import UsageError, public, visible
+from syntagm.core.display import shown
 from syntagm.views.drawing.pdf import ordered
 from syntagm.views.drawing.png import packed
 from syntagm.views.drawing.save import Product, endings

@@ -8,7 +8,7 @@ from math import nan
 
 import polars as pl
 
-from syntagm.evaluation.result import Estimate
+from syntagm.evaluation import Estimate
 from syntagm.views.drawing import axes, dots
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.text import lines, only, remarks_on

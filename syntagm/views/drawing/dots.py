@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isnan
 from typing import Any
 
-from syntagm.core.display import shown, shown_lines
+from syntagm.core import shown_lines
+from syntagm.core.display import shown
 from syntagm.views.drawing import layers
-from syntagm.views.drawing.axes import names as axis_of_names
-from syntagm.views.drawing.axes import of, spread
+from syntagm.views.drawing.axes import names as axis_of_names, of, spread
 from syntagm.views.drawing.chart import GREY, Spec
 from syntagm.views.drawing.layers import layer
 from syntagm.views.drawing.panels import heading

@@ -7,10 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from syntagm.core import extras
-from syntagm.core.arguments import public
-from syntagm.core.errors import UsageError
-from syntagm.core.io import atomic, csv
+from syntagm.core import UsageError, atomic, csv, extras, public
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from math import isnan
 from typing import TypeVar
 
+from syntagm.core import counted, span
 from syntagm.core.display import shown
-from syntagm.core.io.number import counted, span
-from syntagm.evaluation.result import IN_BRIEF, Estimate, unseen_of
+from syntagm.evaluation import IN_BRIEF, Estimate, unseen_of
 
 T = TypeVar("T")
 # A table or figure names so many numbers for a remark, if they fit in a line, and has so many remarks; it counts the others.

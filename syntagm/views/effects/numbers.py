@@ -9,17 +9,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.reading import Reading
-from syntagm.evaluation.regions import regions, whole_sentences
-from syntagm.evaluation.result import Estimate, Group, Kind
-from syntagm.evaluation.task import SuiteRecord
-from syntagm.runs.several import named, titles
-from syntagm.runs.store import Run
-from syntagm.stats import interval, matching
-from syntagm.stats.clustered import Alike
-from syntagm.stats.paired import difference
-from syntagm.suites.formula import Formula, Reference, parse
+from syntagm.core import UsageError
+from syntagm.evaluation import Estimate, Group, Kind, Reading, SuiteRecord, whole_sentences
+from syntagm.evaluation.regions import regions
+from syntagm.runs import Run, named, titles
+from syntagm.stats import Alike, difference, interval, matching
+from syntagm.suites import Formula, Reference, parse
 from syntagm.views import shared_words
 from syntagm.views.drawing import text
 from syntagm.views.options import Named, measures

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Annotated
 
-from syntagm.core.errors import UsageError
-from syntagm.runs.several import named
-from syntagm.runs.store import Run
+from syntagm.core import UsageError
+from syntagm.runs import Run, named
 from syntagm.stats import interval
 from syntagm.views.comparison import letters, shared_suites
 from syntagm.views.drawing.table import Cell, Table

@@ -3,14 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from syntagm.core.errors import ModelError, UsageError
-from syntagm.core.permissions import NONE
-from syntagm.models import families, names
-from syntagm.models.answers import Surprisals
-from syntagm.models.asking import Asking
-from syntagm.models.contract import LanguageModel
-from syntagm.models.option import Option
-from syntagm.runs.store import Run
+from syntagm.core import NONE, ModelError, UsageError
+from syntagm.models import Asking, LanguageModel, Option, Surprisals, families, names
+from syntagm.runs import Run
 
 # The values of settings that are tried, besides the model's own.
 _SETTINGS: Mapping[str, tuple[str, ...]] = {"bos": ("yes", "no"), "eos": ("yes", "no"), "dtype": ("f32", "bf16", "f16")}

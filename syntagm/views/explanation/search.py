@@ -9,14 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.conventions.convention import DEFAULT, Convention, Judge
-from syntagm.evaluation.conventions.linking import LINKINGS
-from syntagm.evaluation.conventions.treatments import TREATMENTS
-from syntagm.evaluation.sums import REPORTED
-from syntagm.models.answers import Surprisals
-from syntagm.runs.rejudged import pairs, whole
-from syntagm.runs.store import Run
+from syntagm.core import UsageError
+from syntagm.evaluation import DEFAULT, LINKINGS, REPORTED, TREATMENTS, Convention, Judge
+from syntagm.models import Surprisals
+from syntagm.runs import Run, pairs, whole
 from syntagm.views.explanation.rescoring import Answers, Change, Rescoring
 
 # Differences that are assumed together, at most, and those of them that need other surprisals.

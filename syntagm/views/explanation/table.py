@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from syntagm.core.errors import UsageError
-from syntagm.runs.several import named
-from syntagm.runs.store import Run
+from syntagm.core import UsageError
+from syntagm.runs import Run, named
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.explanation.search import Explanation, explain
 

@@ -6,9 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import final
 
-from syntagm.core.io import atomic, csv
-from syntagm.runs.judging import describe
-from syntagm.runs.store import Run, open_run
+from syntagm.core import atomic, csv
+from syntagm.runs import Run, describe, open_run
 from syntagm.views.export import Export, Outcome
 
 _BLOCK = 4096  # lines that are written at once

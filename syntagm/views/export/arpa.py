@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import final
 
-from syntagm.core.errors import UsageError
-from syntagm.models.ngram import arpa, folder
+from syntagm.core import UsageError
+from syntagm.models import arpa, folder
 from syntagm.views.export import Export, Outcome
 
 

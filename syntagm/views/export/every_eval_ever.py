@@ -22,16 +22,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, final
 
-from syntagm.core.errors import InputError, RunError, UsageError
-from syntagm.core.io import atomic
-from syntagm.evaluation.conventions.convention import DEFAULT
-from syntagm.evaluation.people import People
-from syntagm.evaluation.result import Estimate, Kind
-from syntagm.evaluation.sums import FULL
-from syntagm.evaluation.task import SuiteRecord
-from syntagm.runs import judging
-from syntagm.runs.rejudged import convention_of_suite, items, unit, whole
-from syntagm.runs.store import Run, open_run
+from syntagm.core import InputError, RunError, UsageError, atomic
+from syntagm.evaluation import DEFAULT, FULL, Estimate, Kind, People, SuiteRecord
+from syntagm.runs import Run, convention_of_suite, items, judging, open_run, unit, whole
 from syntagm.views.export import Export, Outcome
 from syntagm.views.export._csv import unfinished
 from syntagm.views.scores import numbers as estimates

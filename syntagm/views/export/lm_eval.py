@@ -27,14 +27,10 @@ from typing import Any, final
 
 import numpy as np
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import atomic
-from syntagm.core.io.json import finite
-from syntagm.evaluation.reading import Reading
-from syntagm.evaluation.task import SuiteRecord
-from syntagm.runs.judging import by_suite, tie_value
-from syntagm.runs.store import Run, open_run
-from syntagm.suites.formula import parse
+from syntagm.core import InputError, UsageError, atomic, finite
+from syntagm.evaluation import Reading, SuiteRecord
+from syntagm.runs import Run, by_suite, open_run, tie_value
+from syntagm.suites import parse
 from syntagm.views.export import Export, Outcome
 from syntagm.views.export._csv import unfinished
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from syntagm.runs.store import REGION_COLUMNS, Run
+from syntagm.runs import REGION_COLUMNS, Run
 from syntagm.views.export._csv import Csv, Row
 
 

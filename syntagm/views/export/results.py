@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from syntagm.runs.encoding import RESULT_COLUMNS
-from syntagm.runs.store import Run
+from syntagm.runs import RESULT_COLUMNS, Run
 from syntagm.views.export._csv import Csv, Row
 
 

@@ -8,13 +8,10 @@ including `covered` and `invalid` (see `views.gaps.estimates`).
 
 from collections.abc import Iterator
 
-from syntagm.evaluation.conventions.convention import DEFAULT
-from syntagm.evaluation.result import Estimate
-from syntagm.runs.judging import convention_of, signature_over
-from syntagm.runs.store import Run
+from syntagm.evaluation import DEFAULT, Estimate
+from syntagm.runs import Run, convention_of, signature_over
 from syntagm.views.export._csv import Csv, Row
-from syntagm.views.gaps import estimates as gap_estimates
-from syntagm.views.gaps import kept
+from syntagm.views.gaps import estimates as gap_estimates, kept
 from syntagm.views.scores import numbers as estimates
 
 COLUMNS = (

@@ -5,7 +5,7 @@ The model `recorded:FILE` reads the file back.
 
 from collections.abc import Iterator
 
-from syntagm.runs.store import TOKEN_COLUMNS, Run
+from syntagm.runs import TOKEN_COLUMNS, Run
 from syntagm.views.export._csv import Csv, Row
 
 

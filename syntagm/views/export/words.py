@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from syntagm.models.words.words import between_blanks
-from syntagm.runs.store import Run
+from syntagm.models import between_blanks
+from syntagm.runs import Run
 from syntagm.views.export._csv import Csv, Row
 
 COLUMNS = ("model", "suite", "item", "condition", "region", "index", "word", "bits", "known")

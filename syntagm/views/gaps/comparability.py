@@ -8,7 +8,7 @@ different items may be skipped.
 
 from collections.abc import Sequence
 
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.views.gaps import kept
 
 

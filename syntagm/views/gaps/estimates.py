@@ -17,12 +17,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from syntagm.evaluation import Cut, Estimate, Group, Kind
 from syntagm.evaluation.gaps import tables
-from syntagm.evaluation.gaps.nucleus import Cut
-from syntagm.evaluation.result import Estimate, Group, Kind
-from syntagm.runs.store import Run
-from syntagm.stats import gap_shares, interval
-from syntagm.stats.interval import Interval
+from syntagm.runs import Run
+from syntagm.stats import Interval, gap_shares, interval
 from syntagm.views.gaps import kept
 
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from syntagm.core.errors import RunError
-from syntagm.runs.several import named
-from syntagm.runs.store import Run
+from syntagm.core import RunError
+from syntagm.runs import Run, named
 from syntagm.views.gaps import kept
 
 

@@ -5,12 +5,10 @@ from functools import lru_cache
 
 import polars as pl
 
-from syntagm.core.errors import RunError
-from syntagm.evaluation.gaps import nucleus
-from syntagm.evaluation.gaps.nucleus import Cut
-from syntagm.evaluation.gaps.task import Gaps
-from syntagm.runs.store import Run
-from syntagm.suites.word_list import WordList, kept
+from syntagm.core import RunError
+from syntagm.evaluation import Cut, Gaps, nucleus
+from syntagm.runs import Run
+from syntagm.suites import WordList, kept
 
 # The probability of an entry, and whether it is a correct form of the word list in its context; null for other entries.
 PROBABILITY = (2.0 ** -pl.col("bits")).alias("probability")

@@ -12,10 +12,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from syntagm.evaluation.result import Estimate, Group
-from syntagm.stats import cluster_intervals, interval
-from syntagm.stats.interval import Spread
-from syntagm.stats.paired import Comparison
+from syntagm.evaluation import Estimate, Group
+from syntagm.stats import Comparison, Spread, cluster_intervals, interval
 
 MEASURES = ("equal_weight", "model_weight")
 _FIXED = "contexts"

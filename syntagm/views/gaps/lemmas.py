@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.result import Estimate, Group
-from syntagm.runs.store import Run
+from syntagm.core import UsageError
+from syntagm.evaluation import Estimate, Group
+from syntagm.runs import Run
 from syntagm.views.gaps import kept, lemma_groups
 
 _TAKEN = ("label", "row", "lemma", "contexts", "won", "right", "wrong", "model", "measure")

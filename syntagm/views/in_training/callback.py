@@ -5,10 +5,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from syntagm.core import extras
-from syntagm.core.arguments import public
-from syntagm.core.errors import UsageError
-from syntagm.suites.materials.suite_files import Suites, suites_of
+from syntagm.core import UsageError, extras, public
+from syntagm.suites import Suites, suites_of
 from syntagm.views.in_training.trajectory import Trajectory
 
 if TYPE_CHECKING:

@@ -9,20 +9,12 @@ import re
 from math import nan
 from pathlib import Path
 
-from syntagm.core.arguments import OptionValue, public
-from syntagm.core.errors import RunError, UsageError
-from syntagm.core.io import atomic
-from syntagm.evaluation.predictions.task import Predictions
-from syntagm.evaluation.slices import suite_hash
-from syntagm.models.in_memory import FastTokenizer, InTraining, TransformersModel, as_evaluated, uncompiled
-from syntagm.runs.carrying_out import carry_out
-from syntagm.runs.engine import well_formed
-from syntagm.runs.evaluation import Evaluation, Job
-from syntagm.runs.files import has_run, read_record
-from syntagm.runs.store import Run, open_run
-from syntagm.stats.precision import items_for, reach_of
-from syntagm.suites.materials.suite_files import Suites, suites_of
-from syntagm.suites.suite import sampled
+from syntagm.core import OptionValue, RunError, UsageError, atomic, public
+from syntagm.evaluation import Predictions, suite_hash
+from syntagm.models import FastTokenizer, InTraining, TransformersModel, as_evaluated, uncompiled
+from syntagm.runs import Evaluation, Job, Run, carry_out, has_run, open_run, read_record, well_formed
+from syntagm.stats import items_for, reach_of
+from syntagm.suites import Suites, sampled, suites_of
 from syntagm.views.scores import numbers
 
 _MEAN = "mean"

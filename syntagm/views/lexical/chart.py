@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
+from syntagm.core import UsageError
 from syntagm.core.display import shown
-from syntagm.core.errors import UsageError
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.views.clustered import By
 from syntagm.views.drawing import axes, dots, layers, panels
 from syntagm.views.drawing.chart import Figure, Spec, finish

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from syntagm.core.errors import UsageError
-from syntagm.runs.store import Run
+from syntagm.core import UsageError
+from syntagm.runs import Run
 from syntagm.suites import word_list
 from syntagm.views.normalised.numbers import read_unigrams
 

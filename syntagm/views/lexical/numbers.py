@@ -13,11 +13,10 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from syntagm.evaluation.result import Estimate, Kind
-from syntagm.runs.several import named
-from syntagm.runs.store import Run
-from syntagm.stats import score
-from syntagm.stats.association import Association, association
+from syntagm.evaluation import Estimate, Kind
+from syntagm.runs import Run, named
+from syntagm.stats import Association, score
+from syntagm.stats.association import association
 from syntagm.views import quantity
 from syntagm.views.lexical.frequencies import frequencies
 
@@ -93,7 +92,7 @@ def with_frequency(
         The correlation, or None if fewer than three labels remain; and the labels that are excluded because their
         frequency is unknown or their accuracy is undefined.
 
-    >>> from syntagm.evaluation.result import Group
+    >>> from syntagm.evaluation import Group
     >>> scores = {"be": 0.9, "swim": 0.5, "smile": 0.6, "x": 1}
     >>> accuracies = {name: Estimate(Group(), value, 0, 1, 9, "") for name, value in scores.items()}
     >>> correlation, missing = with_frequency(accuracies, {"be": 9000, "swim": 30, "smile": 70})

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from syntagm.runs.judging import ties_of
-from syntagm.runs.store import Run
+from syntagm.runs import Run, ties_of
 from syntagm.stats import in_words
 from syntagm.views.clustered import By
 from syntagm.views.drawing.table import Cell, Table, cells

@@ -11,13 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import FormulaError
-from syntagm.evaluation.conventions import normalisation, unigram
-from syntagm.evaluation.conventions.normalisation import Cost, Score
-from syntagm.evaluation.conventions.scored import Tokens, scored
-from syntagm.evaluation.conventions.unigram import Case, Unigrams
-from syntagm.runs.store import Run
-from syntagm.suites.formula import compared, parse
+from syntagm.core import FormulaError
+from syntagm.evaluation import Case, Cost, Score, Tokens, Unigrams, normalisation, scored, unigram
+from syntagm.runs import Run
+from syntagm.suites import compared, parse
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "item": pl.String, "measure": pl.String, "value": pl.Float64,

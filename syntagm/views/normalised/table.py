@@ -5,14 +5,9 @@ from typing import Annotated
 
 import polars as pl
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.conventions.normalisation import COSTS, Score
-from syntagm.evaluation.conventions.scored import Tokens
-from syntagm.evaluation.conventions.unigram import Case, Unigrams
-from syntagm.evaluation.result import Kind
-from syntagm.evaluation.task import SuiteRecord
-from syntagm.runs.several import named, titles
-from syntagm.runs.store import Run
+from syntagm.core import UsageError
+from syntagm.evaluation import COSTS, Case, Kind, Score, SuiteRecord, Tokens, Unigrams
+from syntagm.runs import Run, named, titles
 from syntagm.stats import score
 from syntagm.views.drawing.table import Cell, Table, cells
 from syntagm.views.normalised.numbers import read_unigrams, results, whole

@@ -8,16 +8,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.people import TABLE, People
-from syntagm.evaluation.result import Estimate, Group, Kind
-from syntagm.evaluation.task import SuiteRecord
-from syntagm.runs.several import named, titles
-from syntagm.runs.store import Run
-from syntagm.stats import agreement, interval
-from syntagm.stats.interval import Interval
-from syntagm.stats.mixed import crossed
-from syntagm.suites.formula import Formula, parse
+from syntagm.core import UsageError
+from syntagm.evaluation import TABLE, Estimate, Group, Kind, People, SuiteRecord
+from syntagm.runs import Run, named, titles
+from syntagm.stats import Interval, agreement, crossed, interval
+from syntagm.suites import Formula, parse
 
 # What the difference of two conditions is, by what was asked for.
 UNITS = {"pairs": "share", "verdicts": "share", "ratings": "points", "magnitudes": "log2", "times": "ms"}

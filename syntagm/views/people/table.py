@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from syntagm.core.errors import UsageError
-from syntagm.evaluation.result import Estimate
-from syntagm.runs.several import titles
-from syntagm.runs.store import Run
+from syntagm.core import UsageError
+from syntagm.evaluation import Estimate
+from syntagm.runs import Run, titles
 from syntagm.stats import agreement
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none

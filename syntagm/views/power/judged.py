@@ -5,15 +5,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import InputError, UsageError
-from syntagm.core.io import utf8
-from syntagm.evaluation.people import ANSWERS, TABLE, People
-from syntagm.evaluation.result import Kind
-from syntagm.evaluation.task import SuiteRecord
-from syntagm.runs.store import Run, open_run
-from syntagm.stats import judgements
-from syntagm.stats.judgements import Judgements
-from syntagm.suites.formula import Formula, parse
+from syntagm.core import InputError, UsageError, utf8
+from syntagm.evaluation import ANSWERS, TABLE, Kind, People, SuiteRecord
+from syntagm.runs import Run, open_run
+from syntagm.stats import Judgements, judgements
+from syntagm.suites import Formula, parse
 from syntagm.views.people import numbers
 
 

@@ -9,12 +9,10 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from syntagm.core.errors import UsageError
-from syntagm.core.settings import Reader
-from syntagm.runs.several import listed
-from syntagm.runs.store import Run
-from syntagm.stats import bootstrap, paired
-from syntagm.stats.planning import STUDIES, People, Pilot, Power, TwoClasses, TwoModels, power
+from syntagm.core import Reader, UsageError
+from syntagm.runs import Run, listed
+from syntagm.stats import STUDIES, People, Pilot, Power, TwoClasses, TwoModels, bootstrap, paired
+from syntagm.stats.planning import power
 from syntagm.views.comparison import letters, pairs_of_runs
 from syntagm.views.options import Measure
 from syntagm.views.scores.shared import shared_suites, values_of

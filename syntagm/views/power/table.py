@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.views.drawing.table import Table
 from syntagm.views.options import Measure
 from syntagm.views.power.numbers import Classes, Difference, Items, Models, Plan, Suites, frame, of_runs

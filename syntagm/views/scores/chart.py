@@ -6,9 +6,8 @@ from math import nan
 
 import polars as pl
 
-from syntagm.evaluation.result import Estimate, Group, Kind
-from syntagm.runs.several import named, titles
-from syntagm.runs.store import Run
+from syntagm.evaluation import Estimate, Group, Kind
+from syntagm.runs import Run, named, titles
 from syntagm.views.drawing import axes, layers
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.views.drawing.layers import layer

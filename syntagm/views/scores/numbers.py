@@ -7,22 +7,14 @@ from pathlib import Path
 
 import polars as pl
 
-from syntagm.core.arguments import public
-from syntagm.core.errors import FormulaError, UsageError
+from syntagm.core import FormulaError, UsageError, public
+from syntagm.evaluation import Chance, Estimate, SuiteRecord
 from syntagm.evaluation.chance import chance
-from syntagm.evaluation.chance.chance import Chance
-from syntagm.evaluation.result import Estimate
-from syntagm.evaluation.task import SuiteRecord
-from syntagm.runs.judging import TIES, by_suite, tie_value
-from syntagm.runs.rejudged import whole
-from syntagm.runs.several import named
-from syntagm.runs.store import Run, run_of
-from syntagm.stats import score
-from syntagm.stats.bootstrap import Resampling, using
-from syntagm.suites.formula import parse
+from syntagm.runs import TIES, Run, by_suite, named, run_of, tie_value, whole
+from syntagm.stats import Resampling, score, using
+from syntagm.suites import parse
 from syntagm.views.drawing.table import Listing, Table, cells
-from syntagm.views.gaps import estimates as gap_estimates
-from syntagm.views.gaps import kept
+from syntagm.views.gaps import estimates as gap_estimates, kept
 
 _NUMBERS = ("value", "low", "high", "n", "ties", "undefined")
 TAGS = ("circuit", "phenomenon", "field", "linguistics_term")

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core.errors import RunError
-from syntagm.evaluation.result import Kind
-from syntagm.runs.store import Run
+from syntagm.core import RunError
+from syntagm.evaluation import Kind
+from syntagm.runs import Run
 from syntagm.stats import matching, score
 from syntagm.views.scores.numbers import predictions
 

@@ -3,12 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from syntagm.core.errors import UsageError
-from syntagm.core.io.number import counted
-from syntagm.evaluation.result import Estimate
-from syntagm.runs.judging import ties_of
-from syntagm.runs.several import named, not_asked, titles
-from syntagm.runs.store import Run
+from syntagm.core import UsageError, counted
+from syntagm.evaluation import Estimate
+from syntagm.runs import Run, named, not_asked, ties_of, titles
 from syntagm.stats import in_words
 from syntagm.views import shared_words
 from syntagm.views.drawing.table import Cell, Table, cells

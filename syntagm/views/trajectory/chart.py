@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from syntagm.core import counted
 from syntagm.core.display import shown
-from syntagm.core.io.number import counted
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.stats import trajectory
 from syntagm.views.drawing import axes, layers, panels
 from syntagm.views.drawing.chart import Figure, Spec, finish

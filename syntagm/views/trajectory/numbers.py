@@ -13,11 +13,9 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core.errors import UsageError
-from syntagm.core.settings import Reader
-from syntagm.evaluation.result import Kind, unseen
-from syntagm.runs.several import tags
-from syntagm.runs.store import Run
+from syntagm.core import Reader, UsageError
+from syntagm.evaluation import Kind, unseen
+from syntagm.runs import Run, tags
 from syntagm.stats import bootstrap, in_words, interval, suite_intervals
 from syntagm.views.drawing.text import IN_FIGURE, MOST, remarks
 from syntagm.views.options import Named

@@ -14,10 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from syntagm.core.errors import UsageError
-from syntagm.runs.several import group_of, named
-from syntagm.runs.store import Run
-from syntagm.runs.training_study import trained_on
+from syntagm.core import UsageError
+from syntagm.runs import Run, group_of, named, trained_on
 
 UNITS = ("step", "words", "tokens", "size")
 TITLES = {

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from syntagm.runs.store import Run
+from syntagm.runs import Run
 from syntagm.stats import bootstrap, trajectory
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none

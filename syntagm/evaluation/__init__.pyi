@@ -1,0 +1,94 @@
+from syntagm.evaluation import baselines as baselines, people as people, result as result, texts as texts
+from syntagm.evaluation.align import Rule as Rule
+from syntagm.evaluation.baselines import Baseline as Baseline, Frequencies as Frequencies, frequencies as frequencies
+from syntagm.evaluation.chance.chance import Chance as Chance, against_chance as against_chance, unknown as unknown
+from syntagm.evaluation.context import Limit as Limit
+from syntagm.evaluation.conventions import (
+    convention as convention,
+    linking as linking,
+    normalisation as normalisation,
+    ratings as ratings,
+    treatments as treatments,
+    unigram as unigram,
+)
+from syntagm.evaluation.conventions.convention import (
+    DEFAULT as DEFAULT,
+    PUBLISHED as PUBLISHED,
+    Convention as Convention,
+    Judge as Judge,
+    canonical as canonical,
+    kind_of as kind_of,
+    recorded as recorded,
+    value as value,
+)
+from syntagm.evaluation.conventions.linking import LINKINGS as LINKINGS
+from syntagm.evaluation.conventions.normalisation import COSTS as COSTS, Cost as Cost, Score as Score, margin as margin
+from syntagm.evaluation.conventions.scored import Tokens as Tokens, differing as differing, scored as scored
+from syntagm.evaluation.conventions.treatments import TREATMENTS as TREATMENTS
+from syntagm.evaluation.conventions.unigram import Case as Case, Unigrams as Unigrams
+from syntagm.evaluation.gaps import nucleus as nucleus
+from syntagm.evaluation.gaps.candidates import Candidates as Candidates, candidates as candidates
+from syntagm.evaluation.gaps.nucleus import (
+    PUBLISHED_BOTTOM as PUBLISHED_BOTTOM,
+    PUBLISHED_TOP as PUBLISHED_TOP,
+    Cut as Cut,
+    Eligible as Eligible,
+    cuts as cuts,
+)
+from syntagm.evaluation.gaps.shares import shares as shares
+from syntagm.evaluation.gaps.tables import schemas as schemas
+from syntagm.evaluation.gaps.task import Gaps as Gaps
+from syntagm.evaluation.items import SENTENCES as SENTENCES, TABLES as TABLES
+from syntagm.evaluation.measure import Judgement as Judgement, Measure as Measure
+from syntagm.evaluation.measured import Measures as Measures
+from syntagm.evaluation.measures import parse as parse
+from syntagm.evaluation.people import ANSWERS as ANSWERS, TABLE as TABLE, People as People, item_values as item_values
+from syntagm.evaluation.perplexity import Perplexity as Perplexity, division as division, perplexities as perplexities
+from syntagm.evaluation.predictions.task import (
+    Predictions as Predictions,
+    warnings_of_convention as warnings_of_convention,
+)
+from syntagm.evaluation.reading import Reading as Reading
+from syntagm.evaluation.regions import whole_sentences as whole_sentences
+from syntagm.evaluation.result import (
+    FEW_NUMBERS as FEW_NUMBERS,
+    IN_BRIEF as IN_BRIEF,
+    Estimate as Estimate,
+    Group as Group,
+    Kind as Kind,
+    MeasureName as MeasureName,
+    Result as Result,
+    interval as interval,
+    p_value as p_value,
+    signless as signless,
+    unseen as unseen,
+    unseen_of as unseen_of,
+)
+from syntagm.evaluation.slices import suite_hash as suite_hash
+from syntagm.evaluation.spans import Spans as Spans
+from syntagm.evaluation.sums import FULL as FULL, REPORTED as REPORTED, Sum as Sum, Sums as Sums
+from syntagm.evaluation.task import (
+    RESULTS as RESULTS,
+    SUITE_SHAPE as SUITE_SHAPE,
+    Judged as Judged,
+    Options as Options,
+    Plan as Plan,
+    Schema as Schema,
+    SuiteRecord as SuiteRecord,
+    Task as Task,
+    Unit as Unit,
+    group_of as group_of,
+    suite_record as suite_record,
+)
+from syntagm.evaluation.texts import (
+    Count as Count,
+    Text as Text,
+    columns as columns,
+    counted as counted,
+    divide as divide,
+    empty as empty,
+    portions as portions,
+    refuse_file_name as refuse_file_name,
+    refuse_options as refuse_options,
+    score_text as score_text,
+)

@@ -1,0 +1,85 @@
+from syntagm.models import (
+    checkpoints as checkpoints,
+    conformance as conformance,
+    families as families,
+    names as names,
+    sweeps as sweeps,
+)
+from syntagm.models.answers import (
+    Answers as Answers,
+    Entry as Entry,
+    Fill as Fill,
+    Gap as Gap,
+    InContext as InContext,
+    Reductions as Reductions,
+    Surprisals as Surprisals,
+    entropy_reduction as entropy_reduction,
+    frozen as frozen,
+)
+from syntagm.models.asking import Asking as Asking
+from syntagm.models.causal.model import Causal as Causal
+from syntagm.models.causal.prefix_tree import batches as batches
+from syntagm.models.checkpoints import Layout as Layout, Model as Model, renumbered as renumbered
+from syntagm.models.conformance import CHECKS as CHECKS, TEXTS as TEXTS, failures as failures
+from syntagm.models.contract import (
+    QUERIES as QUERIES,
+    Described as Described,
+    LanguageModel as LanguageModel,
+    Query as Query,
+)
+from syntagm.models.family import SURPRISAL as SURPRISAL, Family as Family, Scoring as Scoring
+from syntagm.models.hugging_face.checkpoint import (
+    refuse_incomplete as refuse_incomplete,
+    unused_weights as unused_weights,
+)
+from syntagm.models.hugging_face.foreign import described as described, is_foreign as is_foreign
+from syntagm.models.hugging_face.loading import refuse_damaged as refuse_damaged
+from syntagm.models.hugging_face.unsafe import (
+    refuse_endless_tokenizer as refuse_endless_tokenizer,
+    refuse_unsafe as refuse_unsafe,
+)
+from syntagm.models.hugging_face.weights import hash_folder as hash_folder
+from syntagm.models.in_memory import (
+    FastTokenizer as FastTokenizer,
+    InTraining as InTraining,
+    OwnModel as OwnModel,
+    TransformersModel as TransformersModel,
+    as_evaluated as as_evaluated,
+    as_language_model as as_language_model,
+    from_transformers as from_transformers,
+    uncompiled as uncompiled,
+)
+from syntagm.models.lstm import network as network
+from syntagm.models.lstm.model import Lstm as Lstm
+from syntagm.models.masked.masking import MASKINGS as MASKINGS
+from syntagm.models.multitask.network import UNKNOWN as UNKNOWN, tag as tag
+from syntagm.models.ngram import arpa as arpa, folder as folder
+from syntagm.models.ngram.back_off import BackOff as BackOff
+from syntagm.models.ngram.ngrams import END as END, START as START, Ngrams as Ngrams
+from syntagm.models.ngram.scorer import Tokenisation as Tokenisation
+from syntagm.models.onlstm.network import Dropout as Dropout
+from syntagm.models.option import Choice as Choice, Fixed as Fixed, Option as Option, Value as Value
+from syntagm.models.program.model import (
+    Start as Start,
+    refuse_unless_allowed as refuse_unless_allowed,
+    sources as sources,
+)
+from syntagm.models.recurrent.declaration import settings as settings
+from syntagm.models.recurrent.model import RecurrentModel as RecurrentModel
+from syntagm.models.recurrent.network import State as State
+from syntagm.models.recurrent.reading import surprisals as surprisals
+from syntagm.models.rnng.grammar import NetworkGrammar as NetworkGrammar
+from syntagm.models.rnng.model import FORMAT as FORMAT
+from syntagm.models.rnng.network import lstm_step as lstm_step
+from syntagm.models.rnng.search import (
+    MOST_IN_A_ROW as MOST_IN_A_ROW,
+    MOST_OPEN as MOST_OPEN,
+    OPEN as OPEN,
+    REDUCE as REDUCE,
+    SHIFT as SHIFT,
+    Sizes as Sizes,
+    search as search,
+)
+from syntagm.models.words import vocabulary as vocabulary
+from syntagm.models.words.vocabulary import Vocabulary as Vocabulary, build as build, read as read
+from syntagm.models.words.words import between_blanks as between_blanks, leaf as leaf

@@ -1,0 +1,28 @@
+from syntagm.report import methods as methods, references as references, shell as shell
+from syntagm.report.drawings import save as save
+from syntagm.report.page import report as report
+from syntagm.report.predictions.example import formula_in_words as formula_in_words
+from syntagm.report.section import Section as Section
+from syntagm.report.serve import limits as limits
+from syntagm.report.serve.browse import Shelf as Shelf, routes as routes, routes_under as routes_under
+from syntagm.report.serve.gate import read_password as read_password
+from syntagm.report.serve.page_cache import PageCache as PageCache
+from syntagm.report.serve.routes import (
+    Asked as Asked,
+    Missing as Missing,
+    Route as Route,
+    content as content,
+    download as download,
+    moved as moved,
+)
+from syntagm.report.site.addresses import Filed as Filed, Query as Query, Served as Served
+from syntagm.report.site.folder import write_pages as write_pages
+from syntagm.report.site.item import (
+    CONDITIONS as CONDITIONS,
+    DIFFERENCE as DIFFERENCE,
+    TOKENS as TOKENS,
+    VERDICTS as VERDICTS,
+    ItemPage as ItemPage,
+)
+from syntagm.report.site.site import Site as Site
+from syntagm.report.site.suite_file import suite_of as suite_of

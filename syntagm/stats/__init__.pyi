@@ -1,0 +1,80 @@
+from syntagm.stats import (
+    acceptability as acceptability,
+    agreement as agreement,
+    binned as binned,
+    bootstrap as bootstrap,
+    cluster_intervals as cluster_intervals,
+    clustered as clustered,
+    correlation as correlation,
+    gap_shares as gap_shares,
+    in_words as in_words,
+    interval as interval,
+    judgements as judgements,
+    logit as logit,
+    matching as matching,
+    model_classes as model_classes,
+    paired as paired,
+    paired_intervals as paired_intervals,
+    planning as planning,
+    power as power,
+    precision as precision,
+    score as score,
+    suite_intervals as suite_intervals,
+    suite_means as suite_means,
+    trajectory as trajectory,
+    variance_shares as variance_shares,
+    within as within,
+)
+from syntagm.stats.adjust import holm as holm
+from syntagm.stats.agreement import Numbers as Numbers, Reliability as Reliability
+from syntagm.stats.association import METHODS as METHODS, Association as Association
+from syntagm.stats.auc import Auc as Auc
+from syntagm.stats.bootstrap import FEW as FEW, Resampling as Resampling, Suites as Suites, using as using
+from syntagm.stats.cluster_intervals import spread_of_clusters as spread_of_clusters
+from syntagm.stats.clustered import Alike as Alike, Clustered as Clustered, alike as alike, evident as evident
+from syntagm.stats.correlation import correlations as correlations
+from syntagm.stats.interval import LEVEL as LEVEL, Interval as Interval, Spread as Spread, critical as critical
+from syntagm.stats.judgements import Judgements as Judgements
+from syntagm.stats.mixed import (
+    columns as columns,
+    crossed as crossed,
+    diagnostics as diagnostics,
+    few_groups as few_groups,
+    formula as formula,
+    linear as linear,
+    logistic as logistic,
+    satterthwaite as satterthwaite,
+)
+from syntagm.stats.mixed.columns import Columns as Columns
+from syntagm.stats.mixed.few_groups import Planned as Planned
+from syntagm.stats.mixed.fit import By as By
+from syntagm.stats.mixed.linear import FEW_GROUPS as FEW_GROUPS, LikelihoodRatio as LikelihoodRatio
+from syntagm.stats.mixed.satterthwaite import Covariance as Covariance
+from syntagm.stats.mixed.simulations import SIMULATIONS as SIMULATIONS
+from syntagm.stats.mixed.terms import Bar as Bar, Model as Model, Sum as Sum, Term as Term, Variable as Variable
+from syntagm.stats.paired import (
+    PAIR_COLUMNS as PAIR_COLUMNS,
+    Comparison as Comparison,
+    Verdicts as Verdicts,
+    difference as difference,
+)
+from syntagm.stats.paired_intervals import mcnemar as mcnemar
+from syntagm.stats.planning import (
+    STUDIES as STUDIES,
+    People as People,
+    Pilot as Pilot,
+    Power as Power,
+    TwoClasses as TwoClasses,
+    TwoModels as TwoModels,
+    people_for as people_for,
+)
+from syntagm.stats.precision import (
+    PILOT as PILOT,
+    items_after as items_after,
+    items_for as items_for,
+    reach_of as reach_of,
+)
+from syntagm.stats.score import Sample as Sample, verdicts as verdicts
+from syntagm.stats.suite_means import Key as Key, mean as mean
+from syntagm.stats.trajectory import Between as Between
+from syntagm.stats.verdict import FALSE as FALSE, HOLDS as HOLDS, OPEN as OPEN, Range as Range

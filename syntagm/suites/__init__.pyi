@@ -1,0 +1,98 @@
+from syntagm.suites import suite as suite, word_list as word_list
+from syntagm.suites.check import (
+    SHOWN_BY_RUNS as SHOWN_BY_RUNS,
+    Finding as Finding,
+    near_duplicates as near_duplicates,
+    repeated as repeated,
+    splits as splits,
+)
+from syntagm.suites.check._spot import Spot as Spot, rule as rule, sentences as sentences
+from syntagm.suites.check.spelling import apart as apart, foreign as foreign, unescaped as unescaped
+from syntagm.suites.formats import spreadsheet as spreadsheet, syntaxgym as syntaxgym, template as template
+from syntagm.suites.formats.marvin2018 import unpaired as unpaired
+from syntagm.suites.formats.spreadsheet import WHOLE as WHOLE, contents_of as contents_of, sentence_of as sentence_of
+from syntagm.suites.formula import (
+    Binary as Binary,
+    Formula as Formula,
+    Node as Node,
+    Reference as Reference,
+    compared as compared,
+    parse as parse,
+)
+from syntagm.suites.languages import (
+    casing as casing,
+    frequency as frequency,
+    scripts as scripts,
+    spelling as spelling,
+    tags as tags,
+    words as words,
+)
+from syntagm.suites.languages.scripts import (
+    Direction as Direction,
+    direction_of as direction_of,
+    main_script as main_script,
+)
+from syntagm.suites.languages.tags import UNKNOWN as UNKNOWN, Language as Language, find as find
+from syntagm.suites.materials import (
+    asked as asked,
+    datasets as datasets,
+    excluded as excluded,
+    finding as finding,
+    lm_eval_task as lm_eval_task,
+    mending as mending,
+    treebank as treebank,
+)
+from syntagm.suites.materials.conversion import (
+    convert as convert,
+    formats_for as formats_for,
+    write_suites as write_suites,
+)
+from syntagm.suites.materials.excluded import Excluded as Excluded
+from syntagm.suites.materials.exposure import COLUMNS as COLUMNS, Wanted as Wanted
+from syntagm.suites.materials.finding import collections as collections, expand as expand
+from syntagm.suites.materials.reading import (
+    HEAD as HEAD,
+    answers_of as answers_of,
+    format_of as format_of,
+    option_names as option_names,
+    options_of as options_of,
+    read_as as read_as,
+    recognised as recognised,
+    unscored_columns as unscored_columns,
+    with_options as with_options,
+)
+from syntagm.suites.materials.suite_files import (
+    SuiteFiles as SuiteFiles,
+    Suites as Suites,
+    listed as listed,
+    read_suites as read_suites,
+    renamed as renamed,
+    suites_of as suites_of,
+    told_apart as told_apart,
+)
+from syntagm.suites.materials.swapped import swapped as swapped
+from syntagm.suites.materials.writing import whole as whole, writable as writable
+from syntagm.suites.suite import (
+    AGGREGATES as AGGREGATES,
+    ALL_ITEMS as ALL_ITEMS,
+    LANGUAGES as LANGUAGES,
+    SCORED as SCORED,
+    Aggregate as Aggregate,
+    Draw as Draw,
+    Item as Item,
+    Prediction as Prediction,
+    Region as Region,
+    Sampled as Sampled,
+    Sentence as Sentence,
+    Suite as Suite,
+    exclusion_of as exclusion_of,
+    few_words as few_words,
+    language_of as language_of,
+    public_tags as public_tags,
+    sample_of as sample_of,
+    sampled as sampled,
+    shared_words as shared_words,
+)
+from syntagm.suites.templates import schema as schema
+from syntagm.suites.templates.counts import counts as counts
+from syntagm.suites.word_list import WordList as WordList, WordRow as WordRow, kept as kept
