@@ -34,11 +34,9 @@ _DESCRIPTION = """Targeted syntactic evaluation of language models.
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code.
-
-    0: done. 1: done, but the result is incomplete or has errors (`check` found errors, a run is not finished). 2: not done,
-    because of a wrong option, bad input or a full disk. 130: interrupted; run the same command again to resume.
-    """
+    """Run the command line and return its exit code."""
+    # 0: done. 1: done, but the result is incomplete or has errors (`check` found errors, a run is not finished). 2: not
+    # done, because of a wrong option, bad input or a full disk. 130: interrupted; run the same command again to resume.
     if argv is None:
         _spare_collections()
     with _streams.for_people(), renames.told(lambda message: print(f"note: {message}", file=sys.stderr)):
@@ -89,11 +87,9 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _spare_collections() -> None:
-    """Let Python look for garbage in cycles less often in this process, which belongs to the command.
-
-    Importing torch and transformers makes millions of objects that stay. To look through all of them again and again, and
-    once more when the process ends, takes a third of the time of a short command.
-    """
+    """Let Python look for garbage in cycles less often in this process, which belongs to the command."""
+    # Importing torch and transformers makes millions of objects that stay. To look through all of them again and again,
+    # and once more when the process ends, takes a third of the time of a short command.
     gc.set_threshold(_OBJECTS, *gc.get_threshold()[1:])
     atexit.register(gc.freeze)
 
@@ -130,12 +126,7 @@ def _needed(word: str) -> str:
 
 
 def _parser(command: str = "") -> argparse.ArgumentParser:
-    """Return the parser of the command line.
-
-    Arguments:
-        command: the only command that is needed: the others need not be imported. Any other text but "" needs none, only
-            what `--help` says of all.
-    """
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="syntagm",
         description=_DESCRIPTION,

@@ -15,14 +15,7 @@ OPTION = "--config"
 
 
 def blame(source: "Source | None", error: Exception, model: str = "", label: str = "") -> str:
-    """Return an error as text; if it is about a value that came from a configuration file, with the file and the key.
-
-    Arguments:
-        source: the configuration file of the command, if it has one.
-        error: the error.
-        model: for one of several models, its name as given.
-        label: its label.
-    """
+    """Return an error as text; if it is about a value that came from a configuration file, with the file and the key."""
     before = f"{label}: " if label else ""
     if source and isinstance(error, SyntagmError):
         if (place := source.place(error)) != error.place:
@@ -55,12 +48,7 @@ def presets() -> dict[str, Path]:
 
 
 def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> "tuple[list[str], Source | None]":
-    """Return the words of a command line with the options of its configuration file, and that file, if it names one.
-
-    Raises:
-        UsageError: there are two files, one can't be read, or a key or a value is not that of an option.
-        InputError: the file is not TOML.
-    """
+    """Return the words of a command line with the options of its configuration file, and that file, if it names one."""
     actions = {name: action for action in parser._actions for name in action.option_strings}
     if OPTION not in actions:
         return list(words), None

@@ -31,21 +31,14 @@ _BEFORE = ("", "word list ")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a configuration file says, as far as the command line doesn't replace it.
-
-    Arguments:
-        file: the file.
-        keys: an option, as it is written on the command line, and its key itself -> the key in the file.
-        values: texts in the file, none of them empty -> their keys.
-        models: the models in the file, in order.
-        replaced: the keys that the command line replaces.
-    """
+    """What a configuration file says, as far as the command line doesn't replace it."""
 
     file: str
+    # An option, as it is written on the command line, and its key itself -> the key in the file.
     keys: Mapping[str, str]
-    values: Mapping[str, str]
-    models: Sequence[str]
-    replaced: Sequence[str]
+    values: Mapping[str, str]  # texts in the file, none of them empty -> their keys
+    models: Sequence[str]  # the models in the file, in order
+    replaced: Sequence[str]  # the keys that the command line replaces
 
     def __str__(self) -> str:
         used = ", ".join(dict.fromkeys([*self.keys.values(), *(["models"] if self.models else [])])) or "nothing"
@@ -75,18 +68,7 @@ class Source:
 def words(
     parser: argparse.ArgumentParser, file: str, given: Sequence[str], preset: Path | None = None
 ) -> tuple[list[str], Source]:
-    """Return the options of a configuration file, as words of a command line, and what the file says.
-
-    Arguments:
-        parser: the parser of the command.
-        file: the file.
-        given: the words of the command line; its options replace those of the file.
-        preset: the bundled file, if `file` is the name of a preset.
-
-    Raises:
-        UsageError: the file can't be read, or a key or a value is not that of an option.
-        InputError: the file is not TOML.
-    """
+    """Return the options of a configuration file, as words of a command line, and what the file says."""
     try:
         table = toml.read(utf8.read(preset or Path(file)), file)
     except OSError as error:

@@ -21,11 +21,7 @@ _TEMPLATE_OPTIONS = {"n": "-n", "seed": "--seed", "style": "--style"}
 
 
 def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
-    """Add the arguments that name the model, the suites and the run directory.
-
-    Arguments:
-        several: whether there may be several models.
-    """
+    """Add the arguments that name the model, the suites and the run directory."""
     add = parser.add_argument
     _model.arguments(parser, several)
     add(
@@ -94,15 +90,10 @@ def executor(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """How much of the progress is printed.
+    """How much of the progress is printed."""
 
-    Arguments:
-        quiet: whether to print warnings only.
-        verbose: whether to print details, too.
-    """
-
-    quiet: bool
-    verbose: bool
+    quiet: bool  # whether to print warnings only
+    verbose: bool  # whether to print details, too
 
     def screen(self, noun: str, following: tuple[int, int] = (0, 0)) -> "Screen":
         """Return the progress display of one model; see `Screen`."""
@@ -134,16 +125,7 @@ def given_fields(record: type[Any], options: argparse.Namespace) -> dict[str, An
 def given(
     options: argparse.Namespace, task: "Task[Any]", jobs: "Sequence[Job]", suites: Sequence[str], output: Path
 ) -> "Evaluation":
-    """Return the evaluation that a command line asks for.
-
-    Arguments:
-        suites: the names of the suites.
-        output: the folder of the runs.
-
-    Raises:
-        UsageError: an option has a wrong value, options exclude each other, there are no such suites, there is no such
-            executor, or its library is not installed.
-    """
+    """Return the evaluation that a command line asks for."""
     from syntagm.core import counted
     from syntagm.runs import Evaluation
     from syntagm.suites import SuiteFiles, excluded, expand, find, with_options
@@ -174,11 +156,7 @@ def given_display(options: argparse.Namespace) -> Display:
 
 
 def given_draw(options: argparse.Namespace) -> "Draw":
-    """Return which items of each suite a command line asks for.
-
-    Raises:
-        UsageError: the seed is not an integer, or the limit is below 1.
-    """
+    """Return which items of each suite a command line asks for."""
     from syntagm.core import whole
     from syntagm.suites import Draw, excluded
 
@@ -209,12 +187,7 @@ def _draws(draw: dict[str, Any]) -> bool:
 
 
 def given_cache(options: argparse.Namespace, task: "Task[Any]") -> Path | None:
-    """Return the file that caches answers; None for none.
-
-    Raises:
-        UsageError: there are both --cache and --no-cache, workers on several machines can't share the cache, there is no
-            such executor, or its library is not installed.
-    """
+    """Return the file that caches answers; None for none."""
     from syntagm.runs import default_path, find
 
     file: Path | None = getattr(options, "cache", None)
@@ -235,15 +208,7 @@ def given_cache(options: argparse.Namespace, task: "Task[Any]") -> Path | None:
 
 
 def with_template_options(names: Sequence[str], generation: Generation) -> list[str]:
-    """Return names of suites with -n, --seed and --style as their options.
-
-    Arguments:
-        names: files, folders, patterns, bundled collections.
-
-    Raises:
-        UsageError: a name is none of these, a file has no such option, or one of the three is given for other suites than
-            templates.
-    """
+    """Return names of suites with -n, --seed and --style as their options."""
     from syntagm.suites import expand, option_names, recognised, with_options
 
     chosen = {key: value for key, value in asdict(generation).items() if value is not None}
@@ -259,11 +224,7 @@ def with_template_options(names: Sequence[str], generation: Generation) -> list[
 
 
 def one_label(labels: Sequence[str]) -> str:
-    """Return the label of the only model of a command; "" if it has none.
-
-    Raises:
-        UsageError: there are several labels.
-    """
+    """Return the label of the only model of a command; "" if it has none."""
     if len(labels) > 1:
         raise UsageError("--name", f"{len(labels)} names", "one for the model")
     return next(iter(labels), "")
@@ -286,12 +247,7 @@ def carry_out(asked: "Evaluation", display: Display) -> "Run":
 def carry_out_here(
     asked: "Evaluation", job: "Job", display: Display, following: tuple[int, int] = (0, 0), before: "Run | None" = None
 ) -> "Run":
-    """Evaluate one of the models in this process, and show the progress.
-
-    Arguments:
-        following: the numbers of unfinished and of finished models that follow it.
-        before: a run of this command on the same suites; see `runs.engine.execute`.
-    """
+    """Evaluate one of the models in this process, and show the progress."""
     from syntagm.runs import carrying_out
     from syntagm.suites import SuiteFiles
 
@@ -318,11 +274,7 @@ def after_pilots_here(asked: "Evaluation", display: Display) -> "Evaluation":
 def carry_out_by_workers(
     asked: "Evaluation", display: Display, finished: Set[str] = frozenset()
 ) -> "Iterator[tuple[Job, Run | SyntagmError]]":
-    """Evaluate the models with workers, and show the progress. Yield each model when it is finished or has failed.
-
-    Arguments:
-        finished: the labels of the models whose runs are finished already.
-    """
+    """Evaluate the models with workers, and show the progress. Yield each model when it is finished or has failed."""
     from syntagm.core import atomic
     from syntagm.runs import carrying_out
 

@@ -77,12 +77,7 @@ def given_names(options: argparse.Namespace) -> list[str]:
 
 
 def run(design: "Design", experiment: "Experiment", paper: str, only_plan: bool) -> int:
-    """Print the plan, run the experiment, write its figures and tables, and print its results.
-
-    Arguments:
-        paper: the name of the paper.
-        only_plan: whether to print the plan only.
-    """
+    """Print the plan, run the experiment, write its figures and tables, and print its results."""
     from syntagm.papers import overview
 
     finished = _show_plan(paper, design)
@@ -100,14 +95,7 @@ def run(design: "Design", experiment: "Experiment", paper: str, only_plan: bool)
 
 
 def given(options: argparse.Namespace, experiment: "Experiment", suites: Sequence[str]) -> "Design":
-    """Return the experiment that a command line asks for, and set the number of threads.
-
-    Arguments:
-        suites: the suites of the paper.
-
-    Raises:
-        UsageError: an option has a wrong value.
-    """
+    """Return the experiment that a command line asks for, and set the number of threads."""
     import torch
 
     from syntagm.models.device import device

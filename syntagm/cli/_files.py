@@ -25,22 +25,13 @@ CURE = "Choose another name, or give --force to replace it."
 
 
 def add_output(parser: argparse._ActionsContainer, metavar: str, help: str, required: bool = False) -> None:
-    """Add the option -o, whose value is a `Path` that can be written.
-
-    Arguments:
-        metavar: FILE, DIR or STEM. Folders that are missing are created (`place`).
-    """
+    """Add the option -o, whose value is a `Path` that can be written."""
     kinds = {"FILE": file, "DIR": folder, "STEM": stem}
     parser.add_argument("-o", "--output", metavar=metavar, required=required, type=kinds[metavar], help=help)
 
 
 def file(text: str) -> Path:
-    """Return the path of a file to write, of a link that of the file behind it; `-` is returned unchanged.
-
-    Raises:
-        UsageError: the path is empty.
-        RunError: the folder can't be written, or a link leads to something else than a file.
-    """
+    """Return the path of a file to write, of a link that of the file behind it; `-` is returned unchanged."""
     if text == "-":
         return Path(text)
     path = behind(_path(text))
@@ -49,11 +40,7 @@ def file(text: str) -> Path:
 
 
 def named(text: str) -> str:
-    """Return the text of a path, whose last character may say that it is a folder.
-
-    Raises:
-        UsageError: the path is empty.
-    """
+    """Return the text of a path, whose last character may say that it is a folder."""
     _path(text)
     return text
 
@@ -68,13 +55,8 @@ def place(output: Path | None) -> contextlib.AbstractContextManager[None]:
 
 
 def behind(path: Path) -> Path:
-    """Return the file behind a link; any other path is returned unchanged.
-
-    Writing replaces links (`io.atomic`), but a link that the user names stands for its file.
-
-    Raises:
-        RunError: the link leads to a folder, a device or a pipe.
-    """
+    """Return the file behind a link; any other path is returned unchanged."""
+    # Writing replaces links (`io.atomic`), but a link that the user names stands for its file.
     if not os.path.islink(path):
         return path
     if path.exists() and not path.is_file():
@@ -114,10 +96,8 @@ def read_suites(names: Iterable[str], allow_pickle: bool = False) -> "list[Suite
 
 
 def note_columns(files: Iterable[str]) -> None:
-    """Print what the columns of tables are taken for, and which are not scored, once for all alike files.
-
-    Files that can't be read are left out: reading them gives the reason.
-    """
+    """Print what the columns of tables are taken for, and which are not scored, once for all alike files."""
+    # Files that can't be read are left out: reading them gives the reason.
     from syntagm.suites import read_as, unscored_columns
 
     groups: dict[str, list[str]] = {}
@@ -174,16 +154,7 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 
 
 def spare(path: Path, marks: Sequence[str], force: bool = False) -> None:
-    """Refuse to replace the file at `path` if Syntagm did not write it.
-
-    Arguments:
-        marks: texts, one of which occurs in the first or last 64 KiB of every file that Syntagm writes. An empty file
-            may always be replaced.
-        force: replace any file.
-
-    Raises:
-        UsageError: another program or a person wrote the file.
-    """
+    """Refuse to replace the file at `path` if Syntagm did not write it."""
     if force or not path.is_file():
         return
     with regular.opened(path) as file:
@@ -196,11 +167,7 @@ def spare(path: Path, marks: Sequence[str], force: bool = False) -> None:
 
 
 def spare_csv(path: Path, columns: Sequence[str], force: bool = False, *others: Sequence[str]) -> None:
-    """Refuse to replace the file at `path` if it is not a CSV with this header, or one of others.
-
-    Raises:
-        UsageError: the file has a different header.
-    """
+    """Refuse to replace the file at `path` if it is not a CSV with this header, or one of others."""
     _spare_headers(path, [columns, *others], force)
 
 
@@ -213,11 +180,7 @@ def _spare_headers(path: Path, headers: Sequence[Sequence[str]], force: bool) ->
 
 
 def spare_other(path: Path, written: Path, force: bool = False) -> None:
-    """Refuse to replace the file at `path` by `written` if their contents differ.
-
-    Raises:
-        UsageError: the contents differ.
-    """
+    """Refuse to replace the file at `path` by `written` if their contents differ."""
     if force or not path.exists() or (path.is_file() and filecmp.cmp(path, written, shallow=False)):
         return
     raise UsageError(str(path), "this file exists, with other content", "a new name", CURE)
@@ -231,22 +194,9 @@ def spare_set(
     kin: Sequence[Sequence[str]] = (),
     marks: Mapping[str, Pattern[bytes]] = _NO_MARKS,
 ) -> None:
-    """Refuse to replace a figure or table, STEM.png or STEM.tex, that Syntagm did not write.
-
-    If STEM.csv has its header, all files are replaced. If STEM.csv has the header of the table or figure of the same
-    view, or is missing, the other files must look like those that Syntagm writes.
-
-    Arguments:
-        stem: the path without extension.
-        columns: the header of STEM.csv.
-        endings: extensions of the other files, such as "png" and "tex".
-        force: replace any file.
-        kin: the headers of the tables and figures of the same view.
-        marks: extension -> a pattern that the content of such files fits.
-
-    Raises:
-        UsageError: STEM.csv has a different header, or Syntagm did not write one of the other files.
-    """
+    """Refuse to replace a figure or table, STEM.png or STEM.tex, that Syntagm did not write."""
+    # If STEM.csv has its header, all files are replaced. If STEM.csv has the header of the table or figure of the same
+    # view, or is missing, the other files must look like those that Syntagm writes.
     numbers = stem.with_name(f"{stem.name}.csv")
     _spare_headers(numbers, [columns, *kin], force)
     if force or _header(numbers) == next(csv.lines(columns, [])).encode():

@@ -12,11 +12,7 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
-    """Add MODEL and the permissions.
-
-    Arguments:
-        several: whether there may be several models; they are then in `models`.
-    """
+    """Add MODEL and the permissions."""
     parser.add_argument(
         "models" if several else "model",
         metavar="MODEL",
@@ -40,16 +36,7 @@ def given(arguments: argparse.Namespace) -> Permissions:
 def load(
     name: str, permissions: Permissions, queries: "Sequence[Query]" = ("score",), **options: str
 ) -> "LanguageModel":
-    """Load the model that the command line names, and print its warnings.
-
-    Arguments:
-        queries: what the model will be asked to do.
-        options: more options of its family, by name.
-
-    Raises:
-        UsageError: the family or an option does not exist.
-        ModelError: the model can't do what it will be asked, or can't be loaded.
-    """
+    """Load the model that the command line names, and print its warnings."""
     from syntagm.models import names
 
     model = names.load_permitted(name, permissions, options, queries)

@@ -19,11 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def given(options: argparse.Namespace) -> "Resampling":
-    """Return what a command line says of intervals, for `bootstrap.using`.
-
-    Raises:
-        UsageError: a number is not allowed.
-    """
+    """Return what a command line says of intervals, for `bootstrap.using`."""
     from syntagm.core import whole
     from syntagm.stats import bootstrap
 

@@ -22,18 +22,7 @@ def save(
     force: bool = False,
     kin: Sequence[Sequence[str]] = (),
 ) -> list[Path]:
-    """Save a table or a figure as STEM.csv, STEM.png and so on, and return the paths written.
-
-    Arguments:
-        stem: the path without extension.
-        formats: the formats to write; all if empty.
-        force: also replace files that Syntagm did not write.
-        kin: the headers of the tables and figures of the same view, which may share the stem.
-
-    Raises:
-        UsageError: a format does not exist, or a file that Syntagm did not write has one of the names.
-        RunError: the folder can't be written.
-    """
+    """Save a table or a figure as STEM.csv, STEM.png and so on, and return the paths written."""
     from syntagm.views import endings
 
     if format := view.format_of(stem):
@@ -47,16 +36,7 @@ def save(
 
 
 def write(views: "Outputs", folder: Path, force: bool = False) -> None:
-    """Save the tables and figures of a paper as they are computed; print short tables, and the paths of the others.
-
-    Arguments:
-        views: name -> table or figure; or an iterator of such pairs, which computes them one by one.
-        force: also replace files that Syntagm did not write.
-
-    Raises:
-        UsageError: a file that Syntagm did not write has one of the names.
-        RunError: the folder can't be written.
-    """
+    """Save the tables and figures of a paper as they are computed; print short tables, and the paths of the others."""
     from syntagm.views import Figure
 
     for name, view in views.items() if isinstance(views, Mapping) else views:

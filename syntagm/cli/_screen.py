@@ -40,19 +40,10 @@ CAPTION = (
 
 
 class Screen(Progress):
-    """Progress callbacks that show a bar on a terminal; elsewhere a line two seconds after the first answer, then every ten.
+    """Progress callbacks that show a bar on a terminal; elsewhere a line two seconds after the first answer, then every ten."""
 
-    What takes more than a CPU-minute is announced after a few answers, on which the duration is measured.
-
-    Ctrl-C stops the run after the current batch; pressing it twice stops the run at once.
-
-    Arguments:
-        unit: the noun for the things counted.
-        quiet: whether to print warnings only.
-        verbose: whether to print details, too.
-        following: the numbers of unfinished and of finished models that follow this one. For the estimate, the first take
-            as long as this one, and the others as long as loading this one.
-    """
+    # What takes more than a CPU-minute is announced after a few answers, on which the duration is measured.
+    # Ctrl-C stops the run after the current batch; pressing it twice stops the run at once.
 
     def __init__(
         self, unit: str = "sentence", quiet: bool = False, verbose: bool = False, following: tuple[int, int] = (0, 0)
@@ -170,19 +161,11 @@ class Screen(Progress):
             self._console.print(plain(line), soft_wrap=True)
 
     def warned(self, message: str) -> None:
-        """Print a warning."""
         self._console.print(plain(f"warning: {message}"), soft_wrap=True)
 
 
 class WorkersScreen(Screen):
-    """The progress of several models at once.
-
-    Arguments:
-        models: the number of models.
-        unit, quiet, verbose: as for `Screen`.
-        finished: the labels of the models whose runs are finished already. As long as nothing has to be computed again,
-            they don't count.
-    """
+    """The progress of several models at once."""
 
     def __init__(
         self, models: int, unit: str, quiet: bool, verbose: bool = False, finished: Set[str] = frozenset()
@@ -380,11 +363,7 @@ def _means(run: Run, by_suite: list[Estimate]) -> Table:
 
 
 def caption(meaning: str, rows: Iterable[tuple[str, Estimate]]) -> Text:
-    """Return the caption of a table: what its columns mean, and what limits its intervals.
-
-    Arguments:
-        rows: the name and the estimate of each row.
-    """
+    """Return the caption of a table: what its columns mean, and what limits its intervals."""
     return plain("\n".join([meaning, *limits(rows)]))
 
 

@@ -19,10 +19,8 @@ _VARIABLES = (
 
 
 def packages() -> tuple[dict[str, str], "list[Requirement]"]:
-    """Return the versions of Syntagm and of the packages that it needs or could use, and requirements that don't hold.
-
-    Packages of extras need not be installed; if they are, their versions have to fit.
-    """
+    """Return the versions of Syntagm and of the packages that it needs or could use, and requirements that don't hold."""
+    # Packages of extras need not be installed; if they are, their versions have to fit.
     from importlib import metadata
 
     from packaging.requirements import Requirement
@@ -44,12 +42,7 @@ def packages() -> tuple[dict[str, str], "list[Requirement]"]:
 
 
 def report(folder: Path, signature: str) -> str:
-    """Return what a report of a problem needs, as a list in Markdown.
-
-    Arguments:
-        folder: where the checks write.
-        signature: the signature of a run without names; "" for none.
-    """
+    """Return what a report of a problem needs, as a list in Markdown."""
     found, wrong = packages()
     versions = ", ".join(f"{name} {version}" for name, version in sorted(found.items()))
     lines = {

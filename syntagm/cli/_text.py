@@ -27,11 +27,7 @@ def plain(content: str, style: str = "") -> Text:
 
 
 def side_by_side(*tables: tuple[str, Sequence[tuple[str, str, str]]]) -> list[str]:
-    """Return the lines of tables side by side: titles, headers and rows. With rich, 50,000 rows would take a minute.
-
-    Arguments:
-        tables: the title of each table, and rows of text, number and note, of which the first is the header.
-    """
+    """Return the lines of tables side by side: titles, headers and rows. With rich, 50,000 rows would take a minute."""
     blocks = [
         _block(title, [(shown_lines(text), number, note) for text, number, note in rows]) for title, rows in tables
     ]

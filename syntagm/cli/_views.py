@@ -40,7 +40,6 @@ def arguments(parser: argparse.ArgumentParser, kind: by_name.Kind) -> None:
 
 
 def add_names(parser: argparse.ArgumentParser) -> None:
-    """Add --name."""
     parser.add_argument(
         "--name",
         dest="labels",
@@ -52,7 +51,6 @@ def add_names(parser: argparse.ArgumentParser) -> None:
 
 
 def add_convention(parser: argparse.ArgumentParser) -> None:
-    """Add --convention."""
     parser.add_argument(
         "--convention",
         metavar="NAME",
@@ -64,23 +62,14 @@ def add_convention(parser: argparse.ArgumentParser) -> None:
 
 
 def _convention(text: str) -> str:
-    """Return the name of a convention, or `published`; "" is not the same as none.
-
-    Raises:
-        UsageError: there is no such convention.
-    """
+    """Return the name of a convention, or `published`; "" is not the same as none."""
     from syntagm.evaluation import canonical
 
     return canonical(text)
 
 
 def open_runs(folders: Sequence[str], names: Sequence[str]) -> "list[Run]":
-    """Open run directories, and those in a folder of several, and name their models as --name says.
-
-    Raises:
-        RunError: a folder is not a run directory.
-        UsageError: not one name for each run.
-    """
+    """Open run directories, and those in a folder of several, and name their models as --name says."""
     from syntagm.runs import open_run, run_folders
 
     found = [path for folder in folders for path in run_folders(folder)]
@@ -114,12 +103,7 @@ def lines(kind: by_name.Kind, name: str | None = None) -> Iterator[str]:
 
 
 def given(kind: by_name.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]]":
-    """Return the figure or table that the command line asks for, and its runs.
-
-    Raises:
-        UsageError: the name does not exist, there are no runs, or the view has no such option.
-        RunError: a folder is not a run directory.
-    """
+    """Return the figure or table that the command line asks for, and its runs."""
     from syntagm.views import called
 
     room = room_of(kind, options.name or "")
@@ -161,23 +145,14 @@ def _refuse_convention(convention: str, name: str, maker: Any) -> None:
 
 
 def rejudged(runs: "Sequence[Run]", convention: str) -> "list[Run]":
-    """Return the runs judged by a convention.
-
-    Raises:
-        UsageError: the convention can't be applied; see `runs.rejudged`.
-        RunError: a run has no surprisals.
-    """
+    """Return the runs judged by a convention."""
     from syntagm.runs import Rejudged
 
     return [Rejudged(run, convention) for run in runs]
 
 
 def under(runs: "list[Run]", convention: str | None) -> "list[Run]":
-    """Return the runs judged by a convention if one is given, and warn about predictions that it leaves in bits.
-
-    Raises:
-        UsageError, RunError: as for `rejudged`.
-    """
+    """Return the runs judged by a convention if one is given, and warn about predictions that it leaves in bits."""
     if not convention:
         return runs
     judged = rejudged(runs, convention)

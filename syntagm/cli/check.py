@@ -262,14 +262,7 @@ def _are_pairs(suite: "Suite") -> bool:
 
 
 def _refuse_without_pairs(suites: "Sequence[Suite]", unreadable: bool) -> None:
-    """Name the suites that a model is not asked about, because not all of their items are pairs.
-
-    Arguments:
-        unreadable: whether there are suites that can't be read, whose errors matter more.
-
-    Raises:
-        UsageError: the model is asked about none.
-    """
+    """Name the suites that a model is not asked about, because not all of their items are pairs."""
     others = [suite.name for suite in suites if not _are_pairs(suite)]
     if len(others) == len(suites) and not unreadable:
         raise UsageError("--model", "no suite of pairs", "items with the conditions good and bad, which may be swapped")

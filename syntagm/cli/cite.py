@@ -71,7 +71,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write(text: str, bibliography: str, stem: Path, latex: bool, force: bool) -> None:
-    """Write the text and the bibliography."""
     from syntagm.core import atomic
 
     contents = {

@@ -87,11 +87,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _files_of(suites: "Sequence[Suite]", way: str) -> dict[str, bytes]:
-    """Return the content of the files of suites that are asked in words: name -> content.
-
-    Raises:
-        InputError: a suite can't be asked, or two have the same name.
-    """
+    """Return the content of the files of suites that are asked in words: name -> content."""
     from syntagm.core import InputError
     from syntagm.suites import asked, syntaxgym
 
@@ -108,12 +104,7 @@ def _files_of(suites: "Sequence[Suite]", way: str) -> dict[str, bytes]:
 def _write_into_folder(
     args: argparse.Namespace, noun: str, files: "Callable[[Sequence[Suite]], dict[str, bytes]]"
 ) -> int:
-    """Write a file or several for each suite into a folder, all or none.
-
-    Arguments:
-        noun: what is written for each suite.
-        files: from the suites to the content of the files: name -> content.
-    """
+    """Write a file or several for each suite into a folder, all or none."""
     from syntagm.core import RunError, atomic, regular
 
     folder: Path = args.output

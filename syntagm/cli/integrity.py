@@ -52,11 +52,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _inspected(place: Path) -> "list[Inspected]":
-    """Inspect a folder and all folders in it, or a file as part of its folder.
-
-    Raises:
-        UsageError: there is no such path, or it contains nothing that Syntagm reads again.
-    """
+    """Inspect a folder and all folders in it, or a file as part of its folder."""
     from syntagm.core import integrity
 
     if not place.exists():

@@ -149,12 +149,7 @@ def _from_treebank(arguments: argparse.Namespace) -> "Iterator[Suite]":
 
 
 def _suites(files: Sequence[str], unfilled: list[str] | None) -> "Iterator[Suite]":
-    """Generate the suites of files, one by one.
-
-    Arguments:
-        files: the files, with their options.
-        unfilled: a list to which the files that can't be filled are appended, after a message; None to raise the error.
-    """
+    """Generate the suites of files, one by one."""
     from syntagm.suites.materials.reading import read
 
     for file in files:

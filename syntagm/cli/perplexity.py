@@ -77,11 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _load_all(arguments: argparse.Namespace, text_options: "Mapping[str, Mapping[str, str]]") -> "list[LanguageModel]":
-    """Load the models, and say how the text is divided into words for them.
-
-    Arguments:
-        text_options: model -> options that say how the text is divided into words.
-    """
+    """Load the models, and say how the text is divided into words for them."""
     models = []
     for name, options in text_options.items():
         model = _load(name, _model.given(arguments), not arguments.no_end, options)
@@ -124,13 +120,7 @@ def _unlike(results: "Sequence[tuple[LanguageModel, Perplexity]]") -> str:
 
 
 def _load(text: str, permissions: "Permissions", ends: bool, text_options: Mapping[str, str]) -> "LanguageModel":
-    """Load the model with eos=yes, unless --no-end or an eos option in its name overrides it.
-
-    Arguments:
-        text: its name.
-        ends: whether the ends of sentences are scored.
-        text_options: options that say how the text is divided into words.
-    """
+    """Load the model with eos=yes, unless --no-end or an eos option in its name overrides it."""
     from syntagm.models import families, names
 
     name = names.parse(text)

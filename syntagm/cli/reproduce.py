@@ -145,11 +145,7 @@ def _from_raw(options: argparse.Namespace, paper: Paper) -> int:
 
 
 def _bootstrap(options: argparse.Namespace, paper: Paper, way: str) -> "AbstractContextManager[None]":
-    """Perform the likelihood-ratio tests of a block of code as --bootstrap says, and report their progress.
-
-    Raises:
-        UsageError: there are no such tests, or the number is not allowed.
-    """
+    """Perform the likelihood-ratio tests of a block of code as --bootstrap says, and report their progress."""
     from syntagm.cli._lines import Lines
     from syntagm.core import whole
     from syntagm.stats import bootstrap
@@ -202,11 +198,7 @@ def _runs(options: argparse.Namespace, paper: Paper) -> "list[Run]":
 
 
 def _choices(analysis: "Callable[..., Outputs]", pairs: Sequence[str]) -> dict[str, str]:
-    """Return the options of an analysis that --set gives.
-
-    Raises:
-        UsageError: the analysis has no such option.
-    """
+    """Return the options of an analysis that --set gives."""
     chosen = dict(_experiment.pair("--set", pair) for pair in pairs)
     known = papers.choices(analysis)
     if unknown := [name for name in chosen if name not in known]:

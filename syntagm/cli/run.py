@@ -119,21 +119,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Sweep:
-    """The models of a command, and what else it says of several.
+    """The models of a command, and what else it says of several."""
 
-    Arguments:
-        asked: the evaluation of all of them, in the given order.
-        written: the label of each model -> its name as written, such as a pattern.
-        alone: whether the model is the only one, so that its run has no folder of its own.
-        order: the order of their evaluation.
-        source: the configuration file, if there is one.
-    """
-
-    asked: "Evaluation"
-    written: Mapping[str, str]
-    alone: bool
-    order: str
-    source: "Source | None"
+    asked: "Evaluation"  # the evaluation of all of them, in the given order
+    written: Mapping[str, str]  # the label of each model -> its name as written, such as a pattern
+    alone: bool  # whether the model is the only one, so that its run has no folder of its own
+    order: str  # the order of their evaluation
+    source: "Source | None"  # the configuration file, if there is one
 
     def failed(self, job: "Job", error: Exception) -> None:
         """Print why a model failed."""
@@ -202,18 +194,7 @@ def _show_plan(sweep: _Sweep, display: "_evaluation.Display") -> int:
 
 
 def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, alone: bool) -> "list[Job]":
-    """Return the models with their labels and run directories.
-
-    Arguments:
-        found: each name as given, with each of the models that it stands for.
-        names: the labels that the user gives.
-        output: the folder of the runs.
-        alone: whether there is one model, whose run has no folder of its own.
-
-    Raises:
-        UsageError: the number of --name options differs from the number of models, two models have the same label, or
-            several models are given and DIR is itself a run directory, or one is given and DIR has run directories in it.
-    """
+    """Return the models with their labels and run directories."""
     from syntagm.core import atomic
     from syntagm.models import sweeps
     from syntagm.runs import Job, has_run
@@ -304,11 +285,7 @@ def _print_failed(failed: Sequence[str], count: int, verb: str) -> int:
 def _here(
     asked: "Evaluation", display: "_evaluation.Display", finished: Set[str]
 ) -> "Iterator[tuple[Job, Run | Exception]]":
-    """Evaluate the models one by one in this process. Yield each when it is finished or has failed.
-
-    Arguments:
-        finished: the labels of the models that are finished already; they come last.
-    """
+    """Evaluate the models one by one in this process. Yield each when it is finished or has failed."""
     from syntagm.suites import SuiteFiles
 
     if isinstance(asked.suites, SuiteFiles):
@@ -341,12 +318,7 @@ def _mostly_undefined(runs: "Sequence[Run]") -> bool:
 
 
 def _show(runs: "Sequence[Run]", page: Path | None, models: int, quiet: bool) -> None:
-    """Write the report, if there is to be one, and print the results.
-
-    Arguments:
-        models: the number of models of the command, of which some may have failed.
-        quiet: whether to leave out notes about unknown tokens that no prediction compares.
-    """
+    """Write the report, if there is to be one, and print the results."""
     from syntagm.cli._screen import show_run, show_runs
     from syntagm.runs import judging
     from syntagm.views import coverage

@@ -123,11 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _load(arguments: argparse.Namespace) -> "list[LanguageModel]":
-    """Load all models before any of them is asked.
-
-    Raises:
-        UsageError: two models have the same name.
-    """
+    """Load all models before any of them is asked."""
     given = _model.given(arguments)
     models = [_model.load(name, given) for name in (arguments.model, *arguments.others)]
     names = [model.name for model in models]
@@ -224,13 +220,7 @@ def _write(
     size: tuple[int, int],
     output: Path | None,
 ) -> int:
-    """Write a table, portion by portion, and print notes about it.
-
-    Arguments:
-        texts: a function that begins to read the texts.
-        size: the number of texts, and of their characters.
-        output: the file; None for standard output.
-    """
+    """Write a table, portion by portion, and print notes about it."""
     import polars as pl
 
     from syntagm.cli._screen import Screen
@@ -275,11 +265,7 @@ def _tables(
 
 
 def _encoded(frames: "Iterable[pl.DataFrame]", without_rows: "pl.DataFrame", ending: str) -> Iterator[bytes]:
-    """Yield the parts of a file.
-
-    Arguments:
-        without_rows: a table that has the columns only.
-    """
+    """Yield the parts of a file."""
     import io
 
     import polars as pl

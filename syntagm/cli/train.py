@@ -123,11 +123,7 @@ def _parsed(
 
 
 def given_settings(family: Trainable[Any], arguments: argparse.Namespace) -> Any:
-    """Return the training settings of a command line; check that the device exists, and set the number of threads.
-
-    Raises:
-        UsageError: a setting is not valid, or there is no such device.
-    """
+    """Return the training settings of a command line; check that the device exists, and set the number of threads."""
     given = {option.name: getattr(arguments, option.name) for option in family.options}
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     if family.on_device:

@@ -85,16 +85,8 @@ def missing(
 def needed(
     place: str = "", kind: type[SyntagmError] = UsageError, alternative: str = "", what: str = ""
 ) -> Iterator[None]:
-    """Turn the failed import of a package in an extra into an error with the command that installs it.
-
-    Other failures, such as those of a package that is installed and broken, remain what they are.
-
-    Arguments:
-        place, kind, alternative, what: as for `missing`.
-
-    Raises:
-        SyntagmError: a package is not installed.
-    """
+    """Turn the failed import of a package in an extra into an error with the command that installs it."""
+    # Other failures, such as those of a package that is installed and broken, remain what they are.
     try:
         yield
     except ModuleNotFoundError as error:

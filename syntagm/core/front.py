@@ -13,12 +13,7 @@ from typing import Any
 
 
 def front(room: str, file: str) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a room.
-
-    Arguments:
-        room: the dotted name of the room.
-        file: its `__init__.py`, beside which its front is.
-    """
+    """Return the `__getattr__` of a room."""
 
     @cache
     def homes() -> dict[str, tuple[str, str]]:

@@ -85,15 +85,6 @@ def how_to_give(name: str) -> str:
 
 
 def refuse(place: str, options: Iterable[str]) -> None:
-    """Refuse options of a name that are permissions.
-
-    Arguments:
-        place: the name, for the message.
-        options: the names of its options.
-
-    Raises:
-        UsageError: one of them is a permission.
-    """
     for option in options:
         name = option.strip().lower().replace("-", "_")
         if (name := _SYNONYMS.get(name, name)) in NAMES:

@@ -21,19 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A room that other packages can add to.
+    """A room that other packages can add to."""
 
-    Arguments:
-        folder: its folder in the package, dotted.
-        declares: what a module must have; empty if the room itself checks what it finds.
-        within: the module that declares a name, if a name is a folder; "" if it is a module.
-        besides: the modules of the folder that aren't such things.
-    """
-
-    folder: str
-    declares: tuple[str, ...] = ()
-    within: str = ""
-    besides: tuple[str, ...] = ()
+    folder: str  # its folder in the package, dotted
+    declares: tuple[str, ...] = ()  # what a module must have; empty if the room itself checks what it finds
+    within: str = ""  # the module that declares a name, if a name is a folder; "" if it is a module
+    besides: tuple[str, ...] = ()  # the modules of the folder that aren't such things
 
 
 # Name -> room; the group of its entry points is `syntagm.NAME`. All other rooms are named by their folders, such as `cli`; a
@@ -65,18 +58,7 @@ def names(room: str) -> list[str]:
 
 
 def find(room: str, name: str) -> Any:
-    """Import the module with a given name, or with the name that it had before (`renames`).
-
-    Arguments:
-        room: one of `ROOMS`, such as `models`, or a folder of the package, such as `cli`.
-        name: name that users write, such as `causal`.
-
-    Returns:
-        The module, or whatever the entry point of another package names.
-
-    Raises:
-        UsageError: there is no such name, several packages have it, or what a package names can't be imported.
-    """
+    """Import the module with a given name, or with the name that it had before (`renames`)."""
     if name not in _own(room):
         name = renames.current(room, name, {*_own(room), *_added(room)})
     own, added = name in _own(room), _added(room).get(name, ())
@@ -100,10 +82,8 @@ def added(room: str) -> list[str]:
 
 
 def added_packages() -> list[tuple[str, list[Path]]]:
-    """List what other packages add to all rooms: what it is with the version of its package, and where its code is.
-
-    Nothing is imported. Of a package that can't be found, there is no place.
-    """
+    """List what other packages add to all rooms: what it is with the version of its package, and where its code is."""
+    # Nothing is imported. Of a package that can't be found, there is no place.
     found = []
     for point in _points():
         package = f"{point.dist.name} {point.dist.version}" if point.dist else ""

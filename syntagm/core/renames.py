@@ -22,21 +22,15 @@ OPTION, FLAG, PYTHON, ARGUMENT = "option", "flag", "python", "argument of {}"
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """A thing that was renamed.
+    """A thing that was renamed."""
 
-    Arguments:
-        kind: the room whose names users write (`views`, `measures`, `cli`), or `OPTION` (`name=value`),
-            `FLAG` (an option of the command line, `--name`), `PYTHON` (a name in `syntagm`), or `ARGUMENT.format(NAME)`
-            (an argument of a public function or method, by its name).
-        old: the name before.
-        new: the name now.
-        since: the version that renamed it, MAJOR.MINOR. The next MINOR version may drop the old name.
-    """
-
+    # The room whose names users write (`views`, `measures`, `cli`), or `OPTION` (`name=value`), `FLAG` (an option of
+    # the command line, `--name`), `PYTHON` (a name in `syntagm`), or `ARGUMENT.format(NAME)` (an argument of a public
+    # function or method, by its name).
     kind: str
-    old: str
-    new: str
-    since: str
+    old: str  # the name before
+    new: str  # the name now
+    since: str  # the version that renamed it, MAJOR.MINOR. The next MINOR version may drop the old name.
 
 
 # Nothing was renamed since version 1.0.
@@ -48,13 +42,7 @@ class RenamedWarning(FutureWarning):
 
 
 def current(kind: str, name: str, known: Collection[str]) -> str:
-    """Return the current name of a thing, with a warning if `name` is an old one; an unknown name is returned as it is.
-
-    Arguments:
-        kind: see `Rename`.
-        name: the name that somebody wrote.
-        known: the names that there are. None of them is an old name, whatever the table says.
-    """
+    """Return the current name of a thing, with a warning if `name` is an old one; an unknown name is returned as it is."""
     if not RENAMES or name in known:
         return name
     for rename in RENAMES:
@@ -77,11 +65,7 @@ def _out() -> int:
 
 
 def renewed(kind: str, texts: Mapping[str, _Value], known: Collection[str], place: str) -> Mapping[str, _Value]:
-    """Return what somebody wrote, name -> text or value, under current names.
-
-    Raises:
-        UsageError: the old and the new name are given.
-    """
+    """Return what somebody wrote, name -> text or value, under current names."""
     if not RENAMES:
         return texts
     found: dict[str, _Value] = {}
@@ -94,11 +78,7 @@ def renewed(kind: str, texts: Mapping[str, _Value], known: Collection[str], plac
 
 
 def flags(words: Sequence[str], known: Collection[str]) -> list[str]:
-    """Return the words of a command line with current names of options: `--old`, and `--old=VALUE`.
-
-    Arguments:
-        known: the options that the command has, such as `--suite`. What follows `--` is no option.
-    """
+    """Return the words of a command line with current names of options: `--old`, and `--old=VALUE`."""
     end = words.index("--") if "--" in words else len(words)
     renewed = []
     for word in words[:end]:

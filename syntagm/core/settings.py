@@ -80,15 +80,10 @@ class Values(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value with a name.
+    """A value with a name."""
 
-    Arguments:
-        name: the value as it is written and recorded.
-        help: its meaning, in Markdown; empty if the help of the setting explains it.
-    """
-
-    name: str
-    help: str = ""
+    name: str  # the value as it is written and recorded
+    help: str = ""  # its meaning, in Markdown; empty if the help of the setting explains it
 
 
 @dataclass(frozen=True)
@@ -99,7 +94,6 @@ class Choice(Values):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The names of the values."""
         return tuple(value.name for value in self.values)
 
     def canonical(self, text: str) -> str:
@@ -132,13 +126,9 @@ class Truth(Choice):
 
 @dataclass(frozen=True)
 class Whole(Values):
-    """A whole number.
+    """A whole number."""
 
-    Arguments:
-        least, most: the smallest and the largest; see `io.number.whole`.
-    """
-
-    least: int = 1
+    least: int = 1  # `least`, `most`: the smallest and the largest; see `io.number.whole`
     most: int = LARGEST
 
     def read(self, place: str, text: str) -> int:
@@ -152,16 +142,11 @@ class Whole(Values):
 
 @dataclass(frozen=True)
 class Number(Values):
-    """Any number that Python can read.
-
-    Arguments:
-        kind: int or float.
-    """
+    """Any number that Python can read."""
 
     kind: type[int] | type[float]
 
     def read(self, place: str, text: str) -> float:
-        """Return a number."""
         try:
             return self.kind(text)
         except ValueError:
@@ -170,20 +155,14 @@ class Number(Values):
 
 @dataclass(frozen=True)
 class Text(Values):
-    """Any text.
+    """Any text."""
 
-    Arguments:
-        examples: example values, in Markdown.
-    """
-
-    examples: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()  # example values, in Markdown
 
     def read(self, place: str, text: str) -> str:
-        """Return the text."""
         return text
 
     def shown(self) -> tuple[str, ...]:
-        """Return the examples."""
         return self.examples
 
 
@@ -204,17 +183,11 @@ class Several(Values):
 
 @dataclass(frozen=True)
 class Reader(Values):
-    """Values that a function reads.
+    """Values that a function reads."""
 
-    Arguments:
-        help: one line of help text.
-        function: function from text to the value; it may raise UsageError.
-        default: the default as a user would write it; empty if there is none.
-    """
-
-    help: str
-    function: Callable[[str], object]
-    default: str = ""
+    help: str  # one line of help text
+    function: Callable[[str], object]  # function from text to the value; it may raise UsageError
+    default: str = ""  # the default as a user would write it; empty if there is none
 
     def read(self, place: str, text: str) -> object:
         """Return the value. What the function says of the place, if it says more than the setting, follows `place`."""
@@ -294,15 +267,7 @@ def of_annotation(name: str, hint: Any, default: object, empty: object = MISSING
 
 
 def read(settings: Iterable[Setting], texts: Mapping[str, str], place: str) -> dict[str, Any]:
-    """Read the settings that a user has given: name -> value.
-
-    Arguments:
-        texts: name -> text.
-        place: what they are settings of, for error messages.
-
-    Raises:
-        UsageError: there is no such setting, one is missing, or a value is not allowed.
-    """
+    """Read the settings that a user has given: name -> value."""
     known = {setting.name: setting for setting in settings}
     texts = renames.renewed(renames.OPTION, texts, known, place)
     if unknown := [name for name in texts if name not in known]:

@@ -32,34 +32,24 @@ _WHITE_SPACE = np.array([chr(code).isspace() for code in range(0x3002)], bool)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Sentences in flat arrays, one after the other: their regions and the tokens of their answers.
-
-    Arguments:
-        regions, tokens: the numbers of regions and tokens of each text. Shapes (texts,).
-        low, high: the start and end of each region in its text, in characters; the end is exclusive. Shapes (all
-            regions,).
-        starts: the start of each token in its text, in characters. Shape (all tokens,).
-    """
+    """Sentences in flat arrays, one after the other: their regions and the tokens of their answers."""
 
     texts: Sequence[str]
-    regions: Ints
+    regions: Ints  # `regions`, `tokens`: the numbers of regions and tokens of each text. Shapes (texts,).
+    # `low`, `high`: the start and end of each region in its text, in characters; the end is exclusive. Shapes (all
+    # regions,).
     low: Ints
     high: Ints
     tokens: Ints
-    starts: Ints
+    starts: Ints  # the start of each token in its text, in characters. Shape (all tokens,).
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alignment:
-    """The regions of tokens, numbered through all sentences of a batch.
+    """The regions of tokens, numbered through all sentences of a batch."""
 
-    Arguments:
-        home: the region of each token, -1 for none. Shape (all tokens,).
-        crossing: whether each token crosses a region border. Shape (all tokens,).
-    """
-
-    home: Ints
-    crossing: NDArray[np.bool_]
+    home: Ints  # the region of each token, -1 for none. Shape (all tokens,).
+    crossing: NDArray[np.bool_]  # whether each token crosses a region border. Shape (all tokens,).
 
 
 def align(sentence: Sentence, answer: Surprisals, rule: Rule = "strict") -> NDArray[np.int32]:
@@ -84,11 +74,9 @@ def align(sentence: Sentence, answer: Surprisals, rule: Rule = "strict") -> NDAr
 
 
 def align_all(batch: Batch) -> Alignment:
-    """Find the regions of all tokens of a batch.
-
-    The characters of all texts are in one array, where each text is followed by a position for its end. Regions and
-    tokens are spans of this array.
-    """
+    """Find the regions of all tokens of a batch."""
+    # The characters of all texts are in one array, where each text is followed by a position for its end. Regions and
+    # tokens are spans of this array.
     begins = np.cumsum([0, *(len(text) + 1 for text in batch.texts)])
     ends = begins[1:] - 1
     shown, first = _visible(batch.texts, begins, ends)
@@ -111,10 +99,8 @@ def align_all(batch: Batch) -> Alignment:
 
 
 def _visible(texts: Sequence[str], begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """Return the visible characters and, for each character, the visible character that locates a token starting there.
-
-    The position for the end of a text counts as visible. Shapes (visible characters,), (characters,).
-    """
+    """Return the visible characters and, for each character, the visible character that locates a token starting there."""
+    # The position for the end of a text counts as visible. Shapes (visible characters,), (characters,).
     codes = np.frombuffer("\0".join([*texts, ""]).encode("utf-32-le", "surrogatepass"), np.uint32)
     visible = ~_WHITE_SPACE[np.minimum(codes, len(_WHITE_SPACE) - 1)]
     visible[ends] = True

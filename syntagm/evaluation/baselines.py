@@ -44,22 +44,13 @@ Cost = Callable[[str], float]
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """Word frequencies.
+    """Word frequencies."""
 
-    Arguments:
-        counts: word -> count. Words are looked up as they stand, and then in lower case.
-        total: the number of all words of the text.
-        about: the source of the counts.
-        words: from a text to its words.
-        text: the text of the user whose words were counted; None for a list.
-        others: its words by the rules of other languages, as far as they were counted.
-    """
-
-    counts: Mapping[str, int]
-    total: int
-    about: str
-    words: Callable[[str], Sequence[str]] = words_of.english
-    text: Path | None = None
+    counts: Mapping[str, int]  # word -> count. Words are looked up as they stand, and then in lower case.
+    total: int  # the number of all words of the text
+    about: str  # the source of the counts
+    words: Callable[[str], Sequence[str]] = words_of.english  # from a text to its words
+    text: Path | None = None  # the text of the user whose words were counted; None for a list
     others: dict[Language, "Frequencies"] = field(default_factory=dict)
 
     def bits(self, text: str) -> float:
@@ -77,33 +68,22 @@ class Frequencies:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The score of a baseline on a prediction.
+    """The score of a baseline on a prediction."""
 
-    Arguments:
-        prediction: the name of the prediction.
-        kind: one of `KINDS`.
-        value: the proportion of items for which the prediction holds; ties count as the chance level.
-        chance: the chance level of the prediction.
-        n: the number of items.
-        ties: the number of ties.
-        declared: what the suite's tag says about this cue; "" if the suite has no such tag.
-    """
-
-    prediction: str
+    prediction: str  # the name of the prediction
     kind: str
-    value: float
-    chance: float
-    n: int
-    ties: int
-    declared: str
+    value: float  # the proportion of items for which the prediction holds; ties count as the chance level
+    chance: float  # the chance level of the prediction
+    n: int  # the number of items
+    ties: int  # the number of ties
+    declared: str  # what the suite's tag says about this cue; "" if the suite has no such tag
 
     @property
     def leaks(self) -> bool:
-        """Whether the value is off chance by more than `MARGIN`.
-
-        Where chance is 1/2, a value below chance is as bad: the opposite preference would score above chance. In other
-        predictions a context-blind model fails by design, so that only a value above chance gives the answer away.
-        """
+        """Whether the value is off chance by more than `MARGIN`."""
+        # Where chance is 1/2, a value below chance is as bad: the opposite preference would score above chance. In
+        # other predictions a context-blind model fails by design, so that only a value above chance gives the answer
+        # away.
         off = self.value - self.chance
         return (abs(off) if self.chance == 0.5 else off) > MARGIN + 1e-9
 
@@ -123,13 +103,8 @@ def counted(path: Path, language: Language = tags.UNKNOWN) -> Frequencies:
 
 
 def fitting(suite: Suite, given: Frequencies) -> tuple[Frequencies | None, str]:
-    """Return the word frequencies for a suite, and a remark about them: "" if they are in its own language for certain, and
-    its words stand between spaces.
-
-    Arguments:
-        suite: the suite.
-        given: `books`, for which other languages have lists of their own, or the counts of a text of the user.
-    """
+    """Return the word frequencies for a suite, and a remark about them."""
+    # "" if they are in its own language for certain, and its words stand between spaces.
     language = suite.language
     if language.code == "en":
         return given, ""
@@ -174,25 +149,14 @@ def _words(language: Language) -> Callable[[str], Sequence[str]]:
 
 
 def frequencies(wanted: bool, text: str | None) -> Frequencies | None:
-    """Return the word frequencies that the options `--baselines` and `--unigrams` ask for; None without `--baselines`.
-
-    Raises:
-        UsageError: there is a text, but `--baselines` is not given.
-        InputError: the text can't be read.
-    """
+    """Return the word frequencies that the options `--baselines` and `--unigrams` ask for; None without `--baselines`."""
     if text and not wanted:
         raise UsageError("--unigrams", "no --baselines", "both", "Add --baselines.")
     return None if not wanted else counted(Path(text)) if text else books()
 
 
 def baselines(suite: Suite, frequencies: Frequencies | None, kinds: Sequence[str] = KINDS) -> list[Baseline]:
-    """Compute the baselines of each prediction of a suite whose chance level is known.
-
-    Arguments:
-        suite: the suite.
-        frequencies: the word frequencies; None for no baseline of frequency.
-        kinds: the kinds of baselines to compute.
-    """
+    """Compute the baselines of each prediction of a suite whose chance level is known."""
     words = _words(suite.language)
     known: dict[str, Cost] = {
         **({"frequency": frequencies.bits} if frequencies else {}),
@@ -218,10 +182,8 @@ def baselines(suite: Suite, frequencies: Frequencies | None, kinds: Sequence[str
 
 
 def solved_by_a_word(suite: Suite, file: str = "") -> list[Finding]:
-    """Return a warning if one word decides nearly all pairs: it is in all good sentences only, or in all bad ones only.
-
-    A pair in which both sentences have the word, or neither has, counts as one half.
-    """
+    """Return a warning if one word decides nearly all pairs: it is in all good sentences only, or in all bad ones only."""
+    # A pair in which both sentences have the word, or neither has, counts as one half.
     words = _words(suite.language)
     pairs = [
         tuple(set(words(item.sentences[side].text)) for side in ("good", "bad"))

@@ -21,18 +21,10 @@ from syntagm.models import Asking, LanguageModel
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The maximum of context. One of both is given.
+    """The maximum of context. One of both is given."""
 
-    Arguments:
-        tokens: the largest number of tokens before the first token of a word.
-        sentences: the largest number of lines before a line of a document.
-
-    Raises:
-        UsageError: neither or both are given, or a number is negative.
-    """
-
-    tokens: int | None = None
-    sentences: int | None = None
+    tokens: int | None = None  # the largest number of tokens before the first token of a word
+    sentences: int | None = None  # the largest number of lines before a line of a document
 
     def __post_init__(self) -> None:
         if (self.tokens is None) == (self.sentences is None):
@@ -59,12 +51,7 @@ def tables(
     by: By = "token",
     done: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[pl.DataFrame, Count]]:
-    """Score texts under a maximum of context; see `texts.tables` for the tables.
-
-    Raises:
-        UsageError: the model scores an end-of-text symbol, which pieces of a text don't have.
-        ModelError: the model can't score a text, or has changed.
-    """
+    """Score texts under a maximum of context; see `texts.tables` for the tables."""
     if model.eos is not None:
         raise UsageError("a maximum of context", f"the model {model.name} with eos=yes", "eos=no")
     asking = Asking(model)

@@ -39,10 +39,9 @@ REDUCED_TABLES: Mapping[str, Schema] = {**TABLES, "parquet": SENTENCES | REDUCED
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A slice of a suite: items, the measures that judge them, and the rules for region values.
+    """A slice of a suite: items, the measures that judge them, and the rules for region values."""
 
-    `reduces` is that of the task.
-    """
+    # `reduces` is that of the task.
 
     model: str
     suite: str
@@ -60,7 +59,6 @@ def slices_of(
     reading: Reading,
     reduces: bool = False,
 ) -> Iterator[tuple[Unit, Slice]]:
-    """Yield each unit with its items."""
     for unit in units:
         yield unit, Slice(model, suite.name, suite.items[unit.first : unit.last], measures, reading, reduces)
 

@@ -20,15 +20,7 @@ from syntagm.suites import Item, Suite
 
 @dataclass(frozen=True, slots=True)
 class Measures(Task[Slice]):
-    """Score every sentence and judge every item by each measure.
-
-    Arguments:
-        measures: the measures, in the order of the results.
-        align: the rule that assigns tokens to regions; see `syntagm.evaluation.align`.
-
-    Raises:
-        UsageError: a measure is named twice.
-    """
+    """Score every sentence and judge every item by each measure."""
 
     name: ClassVar[str] = "measures"
     needs: ClassVar[Literal["score", "fill"]] = "score"
@@ -43,8 +35,8 @@ class Measures(Task[Slice]):
         }
     }
 
-    measures: tuple[Measure, ...]
-    align: Rule = "strict"
+    measures: tuple[Measure, ...]  # the measures, in the order of the results
+    align: Rule = "strict"  # the rule that assigns tokens to regions; see `syntagm.evaluation.align`
 
     def __post_init__(self) -> None:
         names = [str(measure) for measure in self.measures]
@@ -68,11 +60,7 @@ class Measures(Task[Slice]):
             _refuse_unmeasurable(suite.name, item, self.measures)
 
     def refuse_unasked(self, suites: Iterable[Suite], model: Described) -> None:
-        """Refuse a model for which a measure has no meaning.
-
-        Raises:
-            UsageError: the model sees both sides of a token.
-        """
+        """Refuse a model for which a measure has no meaning."""
         self._refuse_two_sided(model)
 
     def _refuse_two_sided(self, model: Described) -> None:
@@ -82,11 +70,7 @@ class Measures(Task[Slice]):
                 raise UsageError(f"measure {measure}", found, "a model that reads from left to right")
 
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
-        """Cut each suite into slices.
-
-        Raises:
-            UsageError: an item lacks a condition or region that a measure names, or a measure has no meaning for the model.
-        """
+        """Cut each suite into slices."""
         self._refuse_two_sided(model)
         identity = json.dumps([model.fingerprint, options])
         records: list[SuiteRecord] = []
@@ -102,7 +86,6 @@ class Measures(Task[Slice]):
     def contents(
         self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
     ) -> Iterator[tuple[Unit, Slice]]:
-        """Yield each unit with its items and the measures."""
         reading = Reading(suite.aggregate, options["align"], model.bos is not None)
         return items.slices_of(suite, units, model.name, self.measures, reading, self.reduces)
 
@@ -126,11 +109,7 @@ class Measures(Task[Slice]):
 
     @classmethod
     def kind(cls, measure: str, options: Options) -> Kind:
-        """Return the kind that the options name for the measure.
-
-        Raises:
-            InputError: they name none.
-        """
+        """Return the kind that the options name for the measure."""
         if measure not in options["measures"]:
             raise InputError("options, measures", f"no {measure!r}", "all measures of the suites")
         return Kind[options["measures"][measure]]

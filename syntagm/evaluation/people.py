@@ -54,35 +54,20 @@ _UNITS: Mapping[str, str] = {"ratings": "points", "magnitudes": "log2", "times":
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Items of a suite with the answers about them.
+    """Items of a suite with the answers about them."""
 
-    Arguments:
-        model: the name of the people.
-        asks: what was asked for.
-        formulas: prediction -> formula, of those that are judged.
-        measures: the further measures.
-        answers: rows with the columns of `ANSWERS`, of these items.
-    """
-
-    model: str
+    model: str  # the name of the people
     suite: str
     items: Sequence[Item]
     asks: Asks
-    formulas: Mapping[str, Formula]
-    measures: Sequence[str]
-    answers: pl.DataFrame
+    formulas: Mapping[str, Formula]  # prediction -> formula, of those that are judged
+    measures: Sequence[str]  # the further measures
+    answers: pl.DataFrame  # rows with the columns of `ANSWERS`, of these items
 
 
 @dataclass(frozen=True, slots=True)
 class People(Task[Answered]):
-    """Judge items by the answers of people.
-
-    Arguments:
-        asks: what was asked for.
-        answers: suite -> its rows, with the columns of `ANSWERS`.
-        about: what the record of the run says of the experiment: "design", "plan" (a hash) and "exclusions" (sentences).
-        counts: what was counted when the answers were read: kind -> number.
-    """
+    """Judge items by the answers of people."""
 
     name: ClassVar[str] = "people"
     needs: ClassVar[Literal["score", "fill"]] = "score"
@@ -102,9 +87,10 @@ class People(Task[Answered]):
     }
 
     asks: Asks
-    answers: Mapping[str, pl.DataFrame]
+    answers: Mapping[str, pl.DataFrame]  # suite -> its rows, with the columns of `ANSWERS`
+    # What the record of the run says of the experiment: "design", "plan" (a hash) and "exclusions" (sentences).
     about: Mapping[str, Any]
-    counts: Mapping[str, int]
+    counts: Mapping[str, int]  # what was counted when the answers were read: kind -> number
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -116,11 +102,7 @@ class People(Task[Answered]):
         return {"tolerance": tolerance, "asks": self.asks, **self.about, "measures": {}}
 
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
-        """Cut each suite into slices; the measures are recorded with their kinds.
-
-        Raises:
-            InputError: a suite has no prediction that can be judged.
-        """
+        """Cut each suite into slices; the measures are recorded with their kinds."""
         records, units = [], []
         for suite in suites:
             formulas, further = _formulas(suite, self.asks), _further(suite, self.asks)
@@ -169,7 +151,6 @@ class People(Task[Answered]):
 
     @classmethod
     def signature_parts(cls, options: Options) -> tuple[str, ...]:
-        """Return the design and the plan."""
         return (f"design:{options['design']}", f"plan:{options['plan'][:8]}")
 
     @classmethod
@@ -192,17 +173,7 @@ def _formulas(suite: Suite, asks: Asks) -> dict[str, Formula]:
 
 
 def item_values(answers: pl.DataFrame, chosen: Sequence[str], asks: str, formula: Formula) -> list[float]:
-    """Return what people do with items: of pairs the share of answers as predicted, else the margin of a formula.
-
-    Arguments:
-        answers: rows with the columns of `ANSWERS`, of one suite; those with a reason in `excluded` don't count.
-        chosen: the ids of the items.
-        asks: what was asked for.
-        formula: the first prediction.
-
-    Returns:
-        A number for each item; nan if an answer is missing.
-    """
+    """Return what people do with items: of pairs the share of answers as predicted, else the margin of a formula."""
     kind = next(each for each in ASKS if each == asks)
     content = Answered("", "", [Item(item, {}) for item in chosen], kind, {"": formula}, (), answers)
     values = _values(content)

@@ -39,33 +39,23 @@ _Words: TypeAlias = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int
 
 @dataclass(frozen=True, slots=True)
 class Perplexity:
-    """Sums over texts, and the perplexities computed from them.
+    """Sums over texts, and the perplexities computed from them."""
 
-    Arguments:
-        texts: the number of texts.
-        words: the number of words, including the ends of texts if they were scored.
-        unknown: the number of words with an unknown token. 0 does not mean that all words were seen in training: for
-            a model of subword tokens every word is in vocabulary.
-        undefined: the number of words whose bits are undefined.
-        bits: the sum over all words with defined bits.
-        bits_unknown: the sum over the unknown words with defined bits.
-        unknown_scored: the number of unknown words with defined bits.
-        characters: the number of characters of all words with defined bits, with the white space before each word. The
-            end of a text counts as one character.
-        shared: the number of words with defined bits that every compared model has in its vocabulary; ends of texts are.
-        bits_shared: the sum over these words.
-    """
-
-    texts: int = 0
-    words: int = 0
+    texts: int = 0  # the number of texts
+    words: int = 0  # the number of words, including the ends of texts if they were scored
+    # The number of words with an unknown token. 0 does not mean that all words were seen in training: for a model of
+    # subword tokens every word is in vocabulary.
     unknown: int = 0
-    undefined: int = 0
-    bits: float = 0.0
-    bits_unknown: float = 0.0
-    unknown_scored: int = 0
+    undefined: int = 0  # the number of words whose bits are undefined
+    bits: float = 0.0  # the sum over all words with defined bits
+    bits_unknown: float = 0.0  # the sum over the unknown words with defined bits
+    unknown_scored: int = 0  # the number of unknown words with defined bits
+    # The number of characters of all words with defined bits, with the white space before each word. The end of a text
+    # counts as one character.
     characters: int = 0
+    # The number of words with defined bits that every compared model has in its vocabulary; ends of texts are.
     shared: int = 0
-    bits_shared: float = 0.0
+    bits_shared: float = 0.0  # the sum over these words
 
     def __add__(self, other: "Perplexity") -> "Perplexity":
         return Perplexity(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
@@ -102,22 +92,11 @@ class Perplexity:
 
 
 def division(model: str, paths: Sequence[str | Path]) -> dict[str, str]:
-    """Choose the tokenization of the texts in `paths` for a word-level model.
-
-    It is chosen as in training. If the model's option `tokens` is `auto`, the choice is made for the texts as a whole, and
-    not line by line. So in a text whose punctuation is split off, a heading without punctuation counts as split, and in
-    ordinary prose a dash between spaces does not make its line count as split. The words of trees are not split again.
-
-    Arguments:
-        model: the name of the model.
-
-    Returns:
-        The option `tokens` to load the model with; empty if the name sets the option, or it is that of the model.
-
-    Raises:
-        UsageError, ModelError: there is no such model.
-        InputError: a text can't be read.
-    """
+    """Choose the tokenization of the texts in `paths` for a word-level model."""
+    # It is chosen as in training. If the model's option `tokens` is `auto`, the choice is made for the texts as a
+    # whole, and not line by line. So in a text whose punctuation is split off, a heading without punctuation counts as
+    # split, and in ordinary prose a dash between spaces does not make its line count as split. The words of trees are
+    # not split again.
     name = names.parse(model)
     saved = names.head(Path(name.path)).get("tokens")
     if "tokens" in name.options or saved is None or (chosen := kind(paths, saved)) == saved:
@@ -148,15 +127,7 @@ def perplexity(
 def perplexities(
     models: Sequence[LanguageModel], texts: Iterable[str], ends: bool = True, done: Callable[[int], None] | None = None
 ) -> list[Perplexity]:
-    """Compute the perplexities of models on the same texts, also over the words that all of them know.
-
-    Arguments:
-        texts, ends: as for `perplexity`.
-        done: as for `perplexity`; each text counts once for each model.
-
-    Raises:
-        UsageError, InputError, ModelError: as for `perplexity`.
-    """
+    """Compute the perplexities of models on the same texts, also over the words that all of them know."""
     for model in models if ends else ():
         if model.eos is None:
             found = f"no end-of-text symbol is scored (eos:{model.settings.get('eos', 'no')})"

@@ -54,25 +54,16 @@ class Reading:
         return bits
 
     def regions(self, sentence: Sentence, answer: Surprisals) -> NDArray[np.float64]:
-        """Return the value of each region in bits. Shape (regions,).
-
-        Raises:
-            AlignmentError: a token crosses a region border and the rule is strict.
-        """
+        """Return the value of each region in bits. Shape (regions,)."""
         home = align(sentence, answer, self.rule)
         bits = self.bits(answer)
         unscored = np.arange(int(bits is not answer.bits))
         return self._values(home, bits, len(sentence.regions), unscored)
 
     def all_regions(self, batch: Batch, bits: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the value of each region of many sentences at once. Shape (all regions,).
-
-        The values are those of `regions`. Under the strict rule, all values of a sentence are nan if one of its tokens
-        crosses a region border.
-
-        Arguments:
-            bits: the bits of all tokens of the batch. Shape (all tokens,).
-        """
+        """Return the value of each region of many sentences at once. Shape (all regions,)."""
+        # The values are those of `regions`. Under the strict rule, all values of a sentence are nan if one of its
+        # tokens crosses a region border.
         unscored, bits = self._unscored(batch, bits), self._scored(batch, bits)
         alignment = align_all(batch)
         values = self._values(alignment.home, bits, len(batch.low), unscored)
@@ -83,11 +74,9 @@ class Reading:
         return values
 
     def all_sentences(self, batch: Batch, bits: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the value of each whole sentence, which is `*` in formulas. Shape (texts,).
-
-        The arguments are the same as for `all_regions`. The values are those of `region`, or nan where `region` would raise an
-        error.
-        """
+        """Return the value of each whole sentence, which is `*` in formulas. Shape (texts,)."""
+        # The arguments are the same as for `all_regions`. The values are those of `region`, or nan where `region` would
+        # raise an error.
         texts = np.arange(len(batch.texts))
         if self.aggregate == "sum":
             return _sums(texts.repeat(batch.tokens), self._scored(batch, bits), len(texts))
@@ -124,12 +113,7 @@ class Reading:
     def _values(
         self, home: NDArray[np.integer], bits: NDArray[np.float64], count: int, unscored: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Aggregate the bits of tokens by region.
-
-        Arguments:
-            home: the region index of each token, as returned by `align`.
-            unscored: the places of the tokens without a surprisal, whose bits are 0.
-        """
+        """Aggregate the bits of tokens by region."""
         if self.aggregate == "sum":
             inside = home >= 0
             return _sums(home[inside], bits[inside], count)
@@ -143,21 +127,7 @@ class Reading:
         return np.array([reduce(sorted_bits[borders[k] : borders[k + 1]]) for k in range(count)])
 
     def reduced(self, sentence: Sentence, answer: Surprisals, name: str, reduction: Reduced, of: Of = "first") -> float:
-        """Return the entropy or the rank of a region, or of the whole sentence if `name` is `*`.
-
-        Arguments:
-            name: the region; `*` also has the end-of-text symbol if it is scored.
-            reduction: which of them.
-            of: the number that stands for all tokens of the region: that of the first one, the mean, or the highest.
-
-        Returns:
-            nan for a region without tokens. Under a model without a start-of-text symbol, the first token has no
-            distribution: `first` is nan, and the others leave it out.
-
-        Raises:
-            AlignmentError: a token crosses a region border and the rule is strict.
-            KeyError: the sentence has no region with this name.
-        """
+        """Return the entropy or the rank of a region, or of the whole sentence if `name` is `*`."""
         assert answer.reductions is not None, "the measure must ask for reductions"
         values: NDArray[np.float64] = getattr(answer.reductions, reduction)
         values = values[self.tokens(sentence, answer, name)]
@@ -168,12 +138,7 @@ class Reading:
         return _REDUCE[of](values) if len(values) else np.nan
 
     def tokens(self, sentence: Sentence, answer: Surprisals, name: str) -> NDArray[np.intp]:
-        """Return the places of the tokens of a region, or of all tokens if `name` is `*`.
-
-        Raises:
-            AlignmentError: a token crosses a region border and the rule is strict.
-            KeyError: the sentence has no region with this name.
-        """
+        """Return the places of the tokens of a region, or of all tokens if `name` is `*`."""
         if name == "*":
             return np.arange(len(answer.starts))
         places = [place for place, region in enumerate(sentence.regions) if region.name == name]
@@ -182,12 +147,7 @@ class Reading:
         return np.flatnonzero(align(sentence, answer, self.rule) == places[0])
 
     def region(self, sentence: Sentence, answer: Surprisals, name: str) -> float:
-        """Return the value of a region, or of the whole sentence if `name` is `*`.
-
-        Raises:
-            AlignmentError: a token crosses a region border and the rule is strict.
-            KeyError: the sentence has no region with this name.
-        """
+        """Return the value of a region, or of the whole sentence if `name` is `*`."""
         if name == "*" and self.aggregate == "sum":
             return float(self.bits(answer).sum())
         values = self.regions(sentence, answer)

@@ -15,14 +15,9 @@ _WHITE_SPACE = "".join(chr(code) for code in range(0x3001) if chr(code).isspace(
 
 
 def regions(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
-    """Return the value of each region of each sentence: one row per region, with the columns of `SCHEMA`.
-
-    `place` is the index of the region in its sentence, from 0. `empty` is true if a region is empty or contains only
-    white space. Bits are nan where a token crosses a region border.
-
-    Arguments:
-        sentences: one row per sentence, with the columns of `tasks.items.SENTENCES`.
-    """
+    """Return the value of each region of each sentence: one row per region, with the columns of `SCHEMA`."""
+    # `place` is the index of the region in its sentence, from 0. `empty` is true if a region is empty or contains only
+    # white space. Bits are nan where a token crosses a region border.
     table = sentences.filter(pl.col("region_names").list.len() > 0)
     if not len(table):
         return pl.DataFrame(schema=SCHEMA)
@@ -43,11 +38,7 @@ def regions(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
 
 
 def whole_sentences(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
-    """Return the value of each whole sentence, which is `*` in formulas. The columns are item, condition and bits.
-
-    Arguments:
-        sentences: one row per sentence, with the columns of `tasks.items.SENTENCES`.
-    """
+    """Return the value of each whole sentence, which is `*` in formulas. The columns are item, condition and bits."""
     batch, bits = _batch(sentences)
     return sentences.select("item", "condition", bits=pl.Series(reading.all_sentences(batch, bits)))
 

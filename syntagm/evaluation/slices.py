@@ -16,13 +16,8 @@ def suite_hash(suite: Suite) -> str:
 
 
 def slices(suite: Suite, identity: str) -> tuple[str, list[Unit]]:
-    """Return the hash of a suite's content and its units.
-
-    A unit has at most `MAX_SENTENCES` sentences (unless a single item has more). No item is divided between units.
-
-    Arguments:
-        identity: text for everything else that the numbers depend on: the model's fingerprint and the options.
-    """
+    """Return the hash of a suite's content and its units."""
+    # A unit has at most `MAX_SENTENCES` sentences (unless a single item has more). No item is divided between units.
     head = _head(suite)
     suite_digest = hashlib.sha256(head.encode())
     units: list[Unit] = []

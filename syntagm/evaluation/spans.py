@@ -25,23 +25,16 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spans:
-    """The rows of a text: tokens or words, with the bits of each.
+    """The rows of a text: tokens or words, with the bits of each."""
 
-    Arguments:
-        starts, ends: shape (rows,): the start and end of each row, in characters.
-        bits, known, context: shape (rows,): as in the table.
-        crossing: shape (rows,): a token that belongs to this row and another one; "" for none.
-        attached: the number of words whose punctuation stays attached.
-        entropy: shape (rows,): the entropy of the distribution before the first token of each row; None if it wasn't asked.
-    """
-
-    starts: Ints
+    starts: Ints  # `starts`, `ends`: shape (rows,): the start and end of each row, in characters
     ends: Ints
-    bits: NDArray[np.float64]
+    bits: NDArray[np.float64]  # `bits`, `known`, `context`: shape (rows,): as in the table
     known: NDArray[np.bool_]
     context: Ints
-    crossing: NDArray[np.object_]
-    attached: int = 0
+    crossing: NDArray[np.object_]  # shape (rows,): a token that belongs to this row and another one; "" for none
+    attached: int = 0  # the number of words whose punctuation stays attached
+    # Shape (rows,): the entropy of the distribution before the first token of each row; None if it wasn't asked.
     entropy: NDArray[np.float64] | None = None
 
 
@@ -57,10 +50,8 @@ def tokens(answer: InContext) -> Spans:
 
 
 def words(model: LanguageModel, answer: InContext, punctuation: Punctuation = "attached") -> Spans:
-    """Return a row for each word, and one for the end-of-text symbol if its surprisal is listed.
-
-    A word is in vocabulary if all its tokens are. If a token belongs to several words, they have no bits.
-    """
+    """Return a row for each word, and one for the end-of-text symbol if its surprisal is listed."""
+    # A word is in vocabulary if all its tokens are. If a token belongs to several words, they have no bits.
     surprisals = answer.surprisals
     text, starts = surprisals.text, surprisals.starts.astype(np.int64)
     borders = [match.span() for match in _WORD.finditer(text)]

@@ -31,16 +31,11 @@ FULL, REPORTED = "full_sentence", "as_reported"
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What a tool says of a pair.
+    """What a tool says of a pair."""
 
-    Arguments:
-        good, bad: bits of the sentences; nan if the tool does not say them.
-        reported: 1.0 if the tool counts the pair as right, 0.0 if not, nan if it does not say so.
-    """
-
-    good: float
+    good: float  # `good`, `bad`: bits of the sentences; nan if the tool does not say them
     bad: float
-    reported: float
+    reported: float  # 1.0 if the tool counts the pair as right, 0.0 if not, nan if it does not say so
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +51,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Sums(Task[Slice]):
-    """Judge pairs by what another tool says of them.
-
-    Arguments:
-        tool: the name of the tool.
-        sums: suite -> what the tool says of each item, in the order of the items.
-    """
+    """Judge pairs by what another tool says of them."""
 
     name: ClassVar[str] = "sums"
     needs: ClassVar[Literal["score", "fill"]] = "score"
@@ -70,8 +60,8 @@ class Sums(Task[Slice]):
     surprisals: ClassVar[bool] = False
     recorded: ClassVar[Mapping[str, Shape]] = {"options": {"tolerance": float, "tool": str}}
 
-    tool: str
-    sums: Mapping[str, Sequence[Sum]]
+    tool: str  # the name of the tool
+    sums: Mapping[str, Sequence[Sum]]  # suite -> what the tool says of each item, in the order of the items
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -79,15 +69,10 @@ class Sums(Task[Slice]):
         return ()
 
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
-        """Return the tolerance and the tool."""
         return {"tolerance": tolerance, "tool": self.tool}
 
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
-        """Cut each suite into slices.
-
-        Raises:
-            InputError: there is not one sum for each item.
-        """
+        """Cut each suite into slices."""
         records, units = [], []
         for suite in suites:
             own = self.sums[suite.name]
@@ -105,7 +90,6 @@ class Sums(Task[Slice]):
     def contents(
         self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
     ) -> Iterator[tuple[Unit, Slice]]:
-        """Yield each unit with its items and sums."""
         for unit in units:
             own = self.sums[suite.name][unit.first : unit.last]
             yield unit, Slice(model.name, suite.name, suite.items[unit.first : unit.last], own, options["tolerance"])
@@ -143,7 +127,6 @@ class Sums(Task[Slice]):
 
     @classmethod
     def signature_parts(cls, options: Options) -> tuple[str, ...]:
-        """Return the tool."""
         return (f"tool:{options['tool']}",)
 
     @classmethod

@@ -55,10 +55,9 @@ class Unit:
 
 
 def group_of(tag: str, tags: Mapping[str, str]) -> str:
-    """Return the value of a tag by which suites and items are grouped; empty without it.
-
-    BLiMP's files spell the same field in two ways, `syntax/semantics` and `syntax_semantics`; here, they are one group.
-    """
+    """Return the value of a tag by which suites and items are grouped; empty without it."""
+    # BLiMP's files spell the same field in two ways, `syntax/semantics` and `syntax_semantics`; here, they are one
+    # group.
     value = tags.get(tag, "")
     return value.replace("/", "_") if tag == "field" else value
 
@@ -98,13 +97,8 @@ class SuiteRecord:
         return group_of(tag, self.tags)
 
     def predictions_for(self, rule: str) -> tuple[str, ...]:
-        """Return the predictions that a scoring rule uses.
-
-        The result is empty if a required prediction was skipped, or if there was nothing to score.
-
-        Arguments:
-            rule: "first", "all", the name of a prediction, or "" for all predictions that were computed; see `stats.score`.
-        """
+        """Return the predictions that a scoring rule uses."""
+        # The result is empty if a required prediction was skipped, or if there was nothing to score.
         if not self.asked:
             return ()
         if rule == "first":
@@ -137,13 +131,7 @@ SUITE_SHAPE: Shape = {
 def suite_record(
     suite: Suite, digest: str, predictions: Mapping[str, str], units: Sequence[Unit], left_out: tuple[str, ...] = ()
 ) -> SuiteRecord:
-    """Return the record of a suite for a run.
-
-    Arguments:
-        digest: the hash of the suite's content.
-        predictions: measure -> formula, with the names that results use.
-        left_out: the names of predictions that are skipped.
-    """
+    """Return the record of a suite for a run."""
     tags = public_tags(suite.tags)
     return SuiteRecord(
         suite.name,

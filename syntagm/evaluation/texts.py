@@ -51,17 +51,11 @@ _SURROUNDING = " \t"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text to score.
-
-    Arguments:
-        text: the text.
-        starts: the position in `text` of the first character of each of its lines.
-        lines: the numbers of these lines in their file, from 1.
-    """
+    """A text to score."""
 
     text: str
-    starts: tuple[int, ...] = (0,)
-    lines: tuple[int, ...] = (1,)
+    starts: tuple[int, ...] = (0,)  # the position in `text` of the first character of each of its lines
+    lines: tuple[int, ...] = (1,)  # the numbers of these lines in their file, from 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +187,7 @@ def score_text(
 
 
 def refuse_file_name(text: str, cure: str) -> None:
-    """Refuse a text that is the name of a file, or looks like one.
-
-    Raises:
-        UsageError: the text is such a name.
-    """
+    """Refuse a text that is the name of a file, or looks like one."""
     if os.path.isfile(text) or _FILE_NAME.fullmatch(text):
         raise UsageError(f"text {text!r}", "a text that looks like the name of a file", "a text", cure)
 
@@ -251,11 +241,7 @@ def divide(
 
 
 def columns(by: By, entropy: bool = False) -> "dict[str, pl.DataType]":
-    """Return the columns of a table and their types.
-
-    Arguments:
-        entropy: whether it has the entropy of the distribution before each token, or before the first token of each word.
-    """
+    """Return the columns of a table and their types."""
     import polars as pl
 
     return {
@@ -281,18 +267,8 @@ def tables(
     done: Callable[[int], None] | None = None,
     entropy: bool = False,
 ) -> "Iterator[tuple[pl.DataFrame, Count]]":
-    """Score texts, and yield a table for each portion of them. Memory does not grow with the number of texts.
-
-    Arguments:
-        texts: the texts.
-        by, stride, punctuation: as for `score_text`.
-        done: called with the number of characters scored since the last call; it may raise an exception to stop.
-        entropy: whether the table also has entropies (see `columns`), from the same pass over the texts.
-
-    Raises:
-        UsageError: options don't go together.
-        ModelError: the model can't score a text, can't tell entropies, or has changed.
-    """
+    """Score texts, and yield a table for each portion of them. Memory does not grow with the number of texts."""
+    # done: called with the number of characters scored since the last call; it may raise an exception to stop.
     import polars as pl
 
     refuse_options(model, by, punctuation)
@@ -312,11 +288,7 @@ def tables(
 
 
 def refuse_options(model: LanguageModel, by: By, punctuation: Punctuation) -> None:
-    """Refuse options that don't go together.
-
-    Raises:
-        UsageError: separate punctuation without words, or with a model that corrects words for their ends.
-    """
+    """Refuse options that don't go together."""
     if punctuation == "apart" and by == "token":
         raise UsageError("punctuation 'apart'", "rows of tokens", "rows of words", "Add by=word.")
     if punctuation == "apart" and model.settings.get("boundary") == "word":
@@ -365,14 +337,7 @@ def counted(model: LanguageModel, answer: InContext, spans: Spans) -> Count:
 
 
 def rows(number: int, part: Text, spans: Spans, by: By) -> dict[str, NDArray[np.generic] | list[str]]:
-    """Return the columns of one text.
-
-    Arguments:
-        number: the number of the text, from 0.
-        part: the text.
-        spans: its tokens or words.
-        by: what the rows are.
-    """
+    """Return the columns of one text."""
     text, count = part.text, len(spans.starts)
     shown = _shown(text, spans.starts) if len(part.starts) > 1 else spans.starts
     line = np.searchsorted(part.starts, shown, "right") - 1

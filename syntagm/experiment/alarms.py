@@ -34,24 +34,14 @@ Margins = Mapping[tuple[str, str], float]
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """An alarm about a person.
-
-    Arguments:
-        kind: "regular", "length", "order", "model" or "text".
-        sentence: what was found.
-    """
+    """An alarm about a person."""
 
     person: str
-    kind: str
+    kind: str  # "regular", "length", "order", "model" or "text"
     sentence: str
 
 
 def of_study(study: Study, models: Sequence[Margins]) -> list[Alarm]:
-    """Return the alarms of a study.
-
-    Arguments:
-        models: the margins of models for the items of the study.
-    """
     given = study.answers()
     return [*of_answers(study.plan, given, models), *of_texts(study.said())]
 
@@ -120,11 +110,7 @@ def _limits(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, floa
 
 
 def margins_of(run: Run, made: Plan) -> Margins:
-    """Return the margins of a run, by the first prediction of each suite, for the items of a plan.
-
-    Raises:
-        RunError: the run has no item of the plan with the same sentences.
-    """
+    """Return the margins of a run, by the first prediction of each suite, for the items of a plan."""
     found: dict[tuple[str, str], float] = {}
     for suite in (suite for suite in made.suites if having([run], suite.name)):
         first = next(iter(run.suite(suite.name).predictions_for("first")), "")
@@ -159,19 +145,10 @@ def _of_choices(made: Plan, by_person: Mapping[str, Sequence[Answer]], margins: 
 def close(
     choices: Mapping[str, Mapping[tuple[str, str], bool]], margins: Margins
 ) -> Iterator[tuple[str, float, int, int]]:
-    """Yield each person with enough choices, and how likely so much agreement with a model is by the choices of others.
-
-    Only items count on which most other people disagree with the model: whoever is right where a model is right, is only
-    careful. The chance that a choice agrees is the share of the other people whose choice agrees (half an answer is added
-    on both sides); p is the probability of at least as many agreements, as of independent choices.
-
-    Arguments:
-        choices: person -> item -> whether the favoured sentence was chosen.
-        margins: the margins of the model.
-
-    Yields:
-        The person, p, the number of agreements, and the number of choices that count.
-    """
+    """Yield each person with enough choices, and how likely so much agreement with a model is by the choices of others."""
+    # Only items count on which most other people disagree with the model: whoever is right where a model is right, is
+    # only careful. The chance that a choice agrees is the share of the other people whose choice agrees (half an answer
+    # is added on both sides); p is the probability of at least as many agreements, as of independent choices.
     counts: dict[tuple[str, str], list[int]] = {}
     for given in choices.values():
         for item, right in given.items():

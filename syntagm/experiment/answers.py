@@ -27,25 +27,16 @@ MAX_SAID = 500
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A person's answer in one trial.
+    """A person's answer in one trial."""
 
-    Arguments:
-        person: the code of the person.
-        list: the number of the person's list, from 0; None if it is not known.
-        trial: the name of the trial.
-        choice: what was chosen, or the answer to the question after the sentence; "" if nothing was.
-        rating: the rating; nan if there is none.
-        ms: the time of the choice or rating in milliseconds; nan if it was not measured.
-        regions: for times: each region that was read to its end, with its time in ms, the sum over its words, and for a
-            maze, whether a distractor was chosen first.
-    """
-
-    person: str
-    list: int | None
-    trial: str
-    choice: str = ""
-    rating: float = math.nan
-    ms: float = math.nan
+    person: str  # the code of the person
+    list: int | None  # the number of the person's list, from 0; None if it is not known
+    trial: str  # the name of the trial
+    choice: str = ""  # what was chosen, or the answer to the question after the sentence; "" if nothing was
+    rating: float = math.nan  # the rating; nan if there is none
+    ms: float = math.nan  # the time of the choice or rating in milliseconds; nan if it was not measured
+    # For times: each region that was read to its end, with its time in ms, the sum over its words, and for a maze,
+    # whether a distractor was chosen first.
     regions: tuple[tuple[str, float, bool], ...] = ()
 
 
@@ -90,15 +81,7 @@ def table(
 def checked(
     plan: Plan, trial: Trial, person: str, list_number: int | None, body: Mapping[str, Any], place: str
 ) -> Answer:
-    """Check what was sent or read for a trial, and return the answer.
-
-    Arguments:
-        body: with the keys choice, rating, ms, times and wrong, as far as the design has them.
-        place: the place of the answer, for messages.
-
-    Raises:
-        InputError: the answer is not one of this trial: another choice, a rating off the scale, impossible times.
-    """
+    """Check what was sent or read for a trial, and return the answer."""
     known = {"trial", "choice", "rating", "ms", "times", "wrong"}
     if unknown := [key for key in body if key not in known]:
         raise InputError(place, f"the entry {unknown[0]!r}", "one of " + ", ".join(sorted(known)))
@@ -151,11 +134,7 @@ def _times(plan: Plan, trial: Trial, body: Mapping[str, Any], place: str) -> tup
 
 
 def rows(plan: Plan, answers: Iterable[Answer], excluded: Mapping[tuple[str, str], str]) -> Iterator[Row]:
-    """Yield the rows of answers.csv: one for each answer, or one for each region and question.
-
-    Arguments:
-        excluded: the reason why a person ("" as trial) or an answer is excluded: (person, trial) -> reason.
-    """
+    """Yield the rows of answers.csv: one for each answer, or one for each region and question."""
     trials, rules = plan.by_id, plan.exclusions
     for answer in answers:
         trial = trials[answer.trial]
@@ -192,15 +171,11 @@ def _of_time(ms: float, fastest: float, slowest: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The exclusions that the declared rules give.
+    """The exclusions that the declared rules give."""
 
-    Arguments:
-        excluded: (person, trial) -> reason; the trial is "" if the whole person is excluded.
-        people: person -> reason, for excluded people.
-    """
-
+    # (person, trial) -> reason; the trial is "" if the whole person is excluded.
     excluded: Mapping[tuple[str, str], str]
-    people: Mapping[str, str]
+    people: Mapping[str, str]  # person -> reason, for excluded people
 
 
 def apply(plan: Plan, answers: Sequence[Answer], refused: Why = None) -> Applied:
@@ -294,15 +269,10 @@ def right(trial: Trial, answer: Answer, middle: float) -> bool:
 
 @dataclass(slots=True)
 class Audit:
-    """What a check of answers against the plan found: how often, with examples.
+    """What a check of answers against the plan found: how often, with examples."""
 
-    Arguments:
-        found: kind of problem -> the places, in words.
-        refused: see `refused`; None if nobody's answers to the questions at the end are known.
-    """
-
-    found: dict[str, list[str]] = field(default_factory=dict)
-    refused: Why = None
+    found: dict[str, list[str]] = field(default_factory=dict)  # kind of problem -> the places, in words
+    refused: Why = None  # see `refused`; None if nobody's answers to the questions at the end are known
 
     def note(self, kind: str, place: str) -> None:
         """Count a problem."""
@@ -315,11 +285,9 @@ class Audit:
 
 
 def audited(plan: Plan, answers: Iterable[Answer], audit: Audit) -> list[Answer]:
-    """Check answers against the plan, and return those that belong to it, each trial of a person once.
-
-    Answers to trials that are not in the person's list, and second answers to a trial, are left out; they and missing
-    trials are noted. A person with answers under two lists is noted, and keeps those of the first.
-    """
+    """Check answers against the plan, and return those that belong to it, each trial of a person once."""
+    # Answers to trials that are not in the person's list, and second answers to a trial, are left out; they and missing
+    # trials are noted. A person with answers under two lists is noted, and keeps those of the first.
     names = [{plan.trials[number].id for number, _ in shown} for shown in plan.lists]
     known: dict[str, dict[str, Answer]] = {}
     list_of: dict[str, int | None] = {}

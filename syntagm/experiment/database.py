@@ -43,13 +43,7 @@ def begun(folder: Path) -> bool:
 
 
 class Database:
-    """The file of a study, with its receipts.
-
-    Arguments:
-        folder: the folder of the experiment.
-        digest: the hash of its plan.
-        warn: receives a sentence about whatever is damaged or missing; by default, it is printed.
-    """
+    """The file of a study, with its receipts."""
 
     def __init__(self, folder: Path, digest: str, warn: Callable[[str], None] | None = None) -> None:
         self.path, self._receipts = folder / NAME, folder / receipts.NAME
@@ -66,11 +60,7 @@ class Database:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection to read from: to the file if it was opened to be changed, else to a copy in memory.
-
-        Raises:
-            RunError: the file can't be read, and there are no receipts; or it belongs to another plan.
-        """
+        """Yield a connection to read from: to the file if it was opened to be changed, else to a copy in memory."""
         with self._guarded():
             if self._file is None and self._copy is None:
                 rows = self._joined(*self._found())
@@ -79,11 +69,7 @@ class Database:
             yield self._file or cast(sqlite3.Connection, self._copy)
 
     def opened(self) -> sqlite3.Connection:
-        """Return a connection to the file, which is created or mended if necessary.
-
-        Raises:
-            RunError: see `reading`; or the file can't be written.
-        """
+        """Return a connection to the file, which is created or mended if necessary."""
         if self._file is not None:
             return self._file
         with self._guarded():
@@ -146,7 +132,6 @@ class Database:
         return count
 
     def close(self) -> None:
-        """Close the file."""
         for connection in filter(None, (self._file, self._copy)):
             connection.close()
         self._file = self._copy = None

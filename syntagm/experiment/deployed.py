@@ -23,11 +23,7 @@ def people(made: Plan) -> list[tuple[int, list[order.Shown]]]:
 
 
 def data(folder: Path) -> dict[str, Any]:
-    """Return the data of pages that run in a browser alone.
-
-    Raises:
-        RunError, InputError: the plan, a text or a setting is missing or damaged.
-    """
+    """Return the data of pages that run in a browser alone."""
     made, settings = plan.read(folder), texts.settings(folder)
     read = texts.read(folder, made.design)
     return {

@@ -11,25 +11,15 @@ Answer = Literal["choice", "rating", "times"]
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A design.
+    """A design."""
 
-    Arguments:
-        name: its name on the command line and in plans.
-        summary: what a person does, in a few words.
-        answer: what a trial asks for: a choice, a rating, or a time for each region.
-        shows: how many sentences a trial shows: 2 for a pair.
-        choices: the possible choices, if they don't depend on the trial.
-        question: the question beside the sentences, which the experimenter may edit.
-        instructions: the instructions, which the experimenter may edit.
-    """
-
-    name: str
-    summary: str
-    answer: Answer
-    shows: int
-    choices: tuple[str, ...]
-    question: str
-    instructions: str
+    name: str  # its name on the command line and in plans
+    summary: str  # what a person does, in a few words
+    answer: Answer  # what a trial asks for: a choice, a rating, or a time for each region
+    shows: int  # how many sentences a trial shows: 2 for a pair
+    choices: tuple[str, ...]  # the possible choices, if they don't depend on the trial
+    question: str  # the question beside the sentences, which the experimenter may edit
+    instructions: str  # the instructions, which the experimenter may edit
 
     @property
     def timed(self) -> bool:

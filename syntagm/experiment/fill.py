@@ -22,11 +22,7 @@ class _Clock:
 
 
 def copy(folder: Path, target: Path) -> None:
-    """Copy an experiment without its answers.
-
-    Raises:
-        RunError: the target has another plan, or answers.
-    """
+    """Copy an experiment without its answers."""
     made = plan.read(folder)
     if database.begun(target):
         raise RunError(str(target), "answers", "a new folder", "Choose another folder.")
@@ -40,13 +36,8 @@ def copy(folder: Path, target: Path) -> None:
 
 
 def fill(folder: Path, people: Simulated) -> Study:
-    """Let simulated people answer until every list has as many complete ones as planned.
-
-    People come one after the other; those who leave are replaced after the time-out, as on the pages.
-
-    Returns:
-        The study; its file of answers is marked as simulated.
-    """
+    """Let simulated people answer until every list has as many complete ones as planned."""
+    # People come one after the other; those who leave are replaced after the time-out, as on the pages.
     clock = _Clock()
     study = Study(folder, clock)
     study.mark_simulated()

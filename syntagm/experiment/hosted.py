@@ -42,14 +42,7 @@ _DISK = "Your answer could not be stored at the moment. It is kept in your brows
 
 
 class Hosted:
-    """A study with its pages.
-
-    Arguments:
-        study: the study.
-
-    Raises:
-        InputError: a text is missing.
-    """
+    """A study with its pages."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
@@ -231,7 +224,6 @@ class Hosted:
         return moved("/experiment")
 
     def export(self, asked: Asked) -> Response:
-        """Return answers.csv."""
         table = answers.table(self.study.plan, self.study.answers(), self.study.refused())
         return download("".join(csv.lines(*table)).encode(), "text/csv", "answers.csv")
 
@@ -267,11 +259,7 @@ class Hosted:
 
 
 def body_of(asked: Asked) -> dict[str, Any]:
-    """Return the JSON object that a page sent.
-
-    Raises:
-        InputError: it is too large, or no object.
-    """
+    """Return the JSON object that a page sent."""
     if asked.kind != "application/json" or len(asked.body) > MAX_ANSWER:
         raise InputError(
             asked.path[:100], f"{len(asked.body):,} bytes of {asked.kind[:50]}", f"JSON of at most {MAX_ANSWER:,} bytes"
@@ -298,12 +286,7 @@ def _refuse(name: str) -> None:
 
 
 def trial_of(trial: Trial, first: bool, place: int) -> dict[str, Any]:
-    """Return what a page needs to show a trial. Neither its name nor its conditions are among it.
-
-    Arguments:
-        first: whether the favoured sentence of a pair comes first.
-        place: the place of the trial in the order of the person, from 0.
-    """
+    """Return what a page needs to show a trial. Neither its name nor its conditions are among it."""
     told: dict[str, Any] = {"n": place, "practice": trial.role == "practice"}
     if trial.words:
         told["words"] = [word for word, _ in trial.words]
@@ -328,11 +311,7 @@ def stored_answer(trial: Trial, first: bool, body: Mapping[str, Any]) -> dict[st
 
 
 def of_folder(folder: Path) -> Hosted:
-    """Return the pages of the experiment in a folder.
-
-    Raises:
-        InputError: a text is missing, or names nobody whom people can reach; simulated people reach nobody.
-    """
+    """Return the pages of the experiment in a folder."""
     study = Study(folder)
     if (error := texts.unreachable(folder, study.plan.design)) and not study.simulated:
         raise error

@@ -25,12 +25,7 @@ _PATIENCE = 300
 
 
 def libraries() -> dict[str, bytes]:
-    """Return the files of jsPsych: name -> content.
-
-    Raises:
-        UsageError: they are not part of this installation, and there is no npm.
-        RunError: npm can't install them.
-    """
+    """Return the files of jsPsych: name -> content."""
     if all((LIBRARY / name).exists() for name in _FILES.values()):
         return {name: regular.content(LIBRARY / name) for name in _FILES.values()}
     npm = shutil.which("npm")
@@ -49,11 +44,7 @@ def libraries() -> dict[str, bytes]:
 
 
 def _npm(npm: str, place: Path, *arguments: str) -> None:
-    """Run a command of npm in a folder.
-
-    Raises:
-        RunError: it fails, or doesn't end.
-    """
+    """Run a command of npm in a folder."""
     called = f"npm {arguments[0]}"
     try:
         done = subprocess.run(
@@ -67,11 +58,7 @@ def _npm(npm: str, place: Path, *arguments: str) -> None:
 
 
 def write(folder: Path, target: Path) -> Iterator[str]:
-    """Write the pages of an experiment; yield what to do with them, as sentences.
-
-    Raises:
-        UsageError, RunError: the packages of jsPsych can't be had, or the folder can't be written.
-    """
+    """Write the pages of an experiment; yield what to do with them, as sentences."""
     data, settings = deployed.data(folder), texts.settings(folder)
     files = {f"lib/{name}": content for name, content in libraries().items()}
     scripts = [name for name in _FILES.values() if name.endswith(".js")]

@@ -10,19 +10,11 @@ from syntagm.experiment.plan import Trial
 def latin(
     trials: Sequence[Trial], others: Sequence[Trial], per_person: int | None
 ) -> tuple[tuple[tuple[int, bool], ...], ...]:
-    """Return the lists of an experiment: for each the numbers of its trials, and for pairs which sentence comes first.
-
-    In list l, item i has condition (i + l) modulo the number of conditions. If a person is to see fewer trials than
-    there are items, complete groups of items (one for each condition) are dealt to blocks. Of pairs, each list exists
-    twice, with opposite sides; within a list, the favoured sentence is first in every second pair of each condition of a
-    suite, and so in half of all pairs.
-
-    Arguments:
-        trials: the critical trials: for each item of each suite, one for each condition.
-        others: the trials that everybody sees: practice, fillers and catch trials. They come after `trials` in the plan.
-        per_person: the largest number of critical trials of a person, which is not below the number of conditions; None
-            for one of each item.
-    """
+    """Return the lists of an experiment: for each the numbers of its trials, and for pairs which sentence comes first."""
+    # In list l, item i has condition (i + l) modulo the number of conditions. If a person is to see fewer trials than
+    # there are items, complete groups of items (one for each condition) are dealt to blocks. Of pairs, each list exists
+    # twice, with opposite sides; within a list, the favoured sentence is first in every second pair of each condition
+    # of a suite, and so in half of all pairs.
     items: dict[tuple[str, str], list[int]] = {}
     for number, trial in enumerate(trials):
         items.setdefault((trial.suite, trial.item), []).append(number)

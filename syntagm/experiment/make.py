@@ -40,36 +40,23 @@ _ANALYSES = {
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the experimenter wishes.
-
-    Arguments:
-        design: the design.
-        participants: the number of people.
-        seed: the seed of lists, orders and distractors.
-        fillers, catch, practice: suites for these trials. Without suites, catch and practice trials are those of
-            `materials`, if `built_in`.
-        built_in: whether there are English catch and practice trials without suites for them.
-        per_person: the largest number of critical trials of a person; None for one of each item.
-        attention: names of suites whose trials also count as catch trials.
-        exclusions: the exclusion rules.
-        analyses: planned analyses besides those of the design.
-        preset: the name of the protocol, or "".
-        errors: for a maze: whether a sentence goes on after a mistake (`redo`) or ends (`stop`).
-    """
+    """What the experimenter wishes."""
 
     design: Design
-    participants: int
-    seed: int = 1
+    participants: int  # the number of people
+    seed: int = 1  # the seed of lists, orders and distractors
+    # `fillers`, `catch`, `practice`: suites for these trials. Without suites, catch and practice trials are those of
+    # `materials`, if `built_in`.
     fillers: Sequence[Suite] = ()
     catch: Sequence[Suite] = ()
     practice: Sequence[Suite] = ()
-    built_in: bool = True
-    per_person: int | None = None
-    attention: tuple[str, ...] = ()
-    exclusions: Exclusions = field(default_factory=Exclusions)
-    analyses: tuple[str, ...] = ()
-    preset: str = ""
-    errors: str = "redo"
+    built_in: bool = True  # whether there are English catch and practice trials without suites for them
+    per_person: int | None = None  # the largest number of critical trials of a person; None for one of each item
+    attention: tuple[str, ...] = ()  # names of suites whose trials also count as catch trials
+    exclusions: Exclusions = field(default_factory=Exclusions)  # the exclusion rules
+    analyses: tuple[str, ...] = ()  # planned analyses besides those of the design
+    preset: str = ""  # the name of the protocol, or ""
+    errors: str = "redo"  # for a maze: whether a sentence goes on after a mistake (`redo`) or ends (`stop`)
 
 
 def of_preset(name: str, suites: Sequence[Suite], wishes: Wishes) -> tuple[list[Suite], Wishes]:
@@ -97,20 +84,10 @@ def of_preset(name: str, suites: Sequence[Suite], wishes: Wishes) -> tuple[list[
 def for_precision(
     wishes: Wishes, suites: Sequence[Suite], reach: float, pilot: Judgements, each_suite: bool = False
 ) -> Wishes:
-    """Return the wishes with as many people as make the 95% interval as narrow as wished, on average over studies.
-
-    The interval is that of the mean over the items of all suites (of pairs, the share of answers as predicted; otherwise the
-    difference of the two conditions), for other people and other items. People and items vary as in the pilot.
-
-    Arguments:
-        reach: the largest half-width, in the unit of the answers.
-        pilot: judgements of the same kind.
-        each_suite: whether the interval is that of each suite, such as a paradigm, instead: of the one with the fewest items,
-            of which a person sees as large a part as of all.
-
-    Raises:
-        UsageError: the pilot is of another kind than the design, or so few items can't give such an interval.
-    """
+    """Return the wishes with as many people as make the 95% interval as narrow as wished, on average over studies."""
+    # The interval is that of the mean over the items of all suites (of pairs, the share of answers as predicted;
+    # otherwise the difference of the two conditions), for other people and other items. People and items vary as in the
+    # pilot.
     if not 0 < reach < inf:
         raise UsageError("--precision", f"{reach:g}", "a number above 0, in the unit of the answers")
     kind = Kind.VERDICT if wishes.design.answer == "choice" else Kind.NUMBER
@@ -133,18 +110,7 @@ def planned(
     words: Path | None = None,
     done: Callable[[int], None] | None = None,
 ) -> Plan:
-    """Plan an experiment.
-
-    Arguments:
-        suites: the suites that are asked about, with the items that are used.
-        model: for a maze, the model that finds distractors unlikely.
-        words: for a maze, a file with candidates; see `maze.lexicon`.
-        done: for a maze, called with the number of finished items.
-
-    Raises:
-        UsageError: a number is too small, or a maze has no model.
-        InputError: a suite can't be asked about in this design.
-    """
+    """Plan an experiment."""
     design = wishes.design
     if wishes.participants < 1:
         raise UsageError("--participants", str(wishes.participants), "at least 1")
@@ -213,10 +179,8 @@ def _largest_group(critical: Sequence[Trial]) -> int:
 
 
 def _others(design: Design, wishes: Wishes, role: Role) -> list[Trial]:
-    """Return the trials of a role that everybody sees: those of suites, or built-in ones.
-
-    Of the conditions of an item, one is shown: the first of the first item, the second of the second, and so on.
-    """
+    """Return the trials of a role that everybody sees: those of suites, or built-in ones."""
+    # Of the conditions of an item, one is shown: the first of the first item, the second of the second, and so on.
     suites = {"practice": wishes.practice, "filler": wishes.fillers, "catch": wishes.catch}[role]
     if not suites and wishes.built_in and role != "filler":
         if role == "catch" and design.timed:
@@ -255,11 +219,7 @@ _FACTOR = 3
 
 
 def _confounded(suites: Sequence[Suite], trials: Sequence[Trial], shown: Sequence[tuple[int, bool]]) -> list[str]:
-    """Return a sentence for each tag of items whose values a person sees in one condition, or on one side, each.
-
-    Arguments:
-        shown: a list: the numbers of its trials, and whether the favoured sentence comes first.
-    """
+    """Return a sentence for each tag of items whose values a person sees in one condition, or on one side, each."""
     notes = []
     seen: dict[str, dict[str, tuple[str, bool | None]]] = {}
     for number, first in shown:
@@ -284,11 +244,7 @@ def _confounded(suites: Sequence[Suite], trials: Sequence[Trial], shown: Sequenc
 
 
 def write(made: Plan, folder: Path) -> None:
-    """Write an experiment: the plan, and the texts and settings that don't exist yet.
-
-    Raises:
-        RunError: the folder has another plan, or answers; or it can't be written.
-    """
+    """Write an experiment: the plan, and the texts and settings that don't exist yet."""
     with lock.held(folder), atomic.used_folder(folder):
         path = folder / plan.NAME
         if path.exists():

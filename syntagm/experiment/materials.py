@@ -28,11 +28,7 @@ CATCH = (
 
 
 def of_suite(design: Design, suite: Suite, role: Role, prefix: str) -> list[Trial]:
-    """Return the trials of a suite: for each item, one for each condition, or for each pair of the first prediction.
-
-    Raises:
-        InputError: the suite has no pair to choose from, or its items have different conditions.
-    """
+    """Return the trials of a suite: for each item, one for each condition, or for each pair of the first prediction."""
     if not suite.items:
         raise InputError(f"suite {suite.name}", "no items", "at least one")
     if repeated := [name for name, count in Counter(item.id for item in suite.items).items() if count > 1]:
@@ -45,13 +41,8 @@ def of_suite(design: Design, suite: Suite, role: Role, prefix: str) -> list[Tria
 
 
 def pairs(suite: Suite) -> list[tuple[str, str]]:
-    """Return the pairs of conditions that the first prediction compares: the favoured one, then the other.
-
-    A comparison of one condition with another is a pair: the sentence with the smaller surprisal is favoured.
-
-    Raises:
-        InputError: there is no prediction, or a comparison is not one of two conditions.
-    """
+    """Return the pairs of conditions that the first prediction compares: the favoured one, then the other."""
+    # A comparison of one condition with another is a pair: the sentence with the smaller surprisal is favoured.
     if not suite.predictions:
         raise InputError(f"suite {suite.name}", "no prediction", "a prediction that compares two conditions")
     found = []

@@ -28,24 +28,16 @@ _LEXICON = Path(__file__).resolve().parents[1] / "suites" / "materials" / "lexic
 
 @dataclass(frozen=True, slots=True)
 class Distracted:
-    """Trials with distractors.
-
-    Arguments:
-        trials: the trials.
-        weak: the places whose distractor is not `GAP` bits less likely than the word in every condition, in words.
-    """
+    """Trials with distractors."""
 
     trials: tuple[Trial, ...]
+    # The places whose distractor is not `GAP` bits less likely than the word in every condition, in words.
     weak: tuple[str, ...]
 
 
 @cache
 def lexicon(path: Path | None = None) -> Mapping[str, float]:
-    """Return words with their frequencies, from a CSV file with the columns form and count, or the English lexicon.
-
-    Raises:
-        InputError: the file has no such columns, or a count is no number.
-    """
+    """Return words with their frequencies, from a CSV file with the columns form and count, or the English lexicon."""
     file = path or _LEXICON
     words: dict[str, float] = {}
     for line, row in csv.records(utf8.read(file), file, ("form", "count")):
@@ -68,19 +60,9 @@ def distracted(
     words: Mapping[str, float],
     done: Callable[[int], None] | None = None,
 ) -> Distracted:
-    """Give each word of the trials a distractor.
-
-    Of 16 candidates that match the word in length and frequency, the one is taken that is least likely in that condition
-    in which it is most likely.
-
-    Arguments:
-        model: the model that scores the candidates after the beginning of the sentence.
-        words: the candidates with their frequencies.
-        done: called with the number of items that are finished.
-
-    Raises:
-        UsageError: the model sees both sides of a word.
-    """
+    """Give each word of the trials a distractor."""
+    # Of 16 candidates that match the word in length and frequency, the one is taken that is least likely in that
+    # condition in which it is most likely.
     if model.sees != "left":
         raise UsageError("--model", model.name, "a model that sees only what precedes a word")
     by_length = _by_length(words)

@@ -12,16 +12,10 @@ _RUN = 3
 
 
 def of_person(plan: Plan, list_number: int, place: int) -> list[Shown]:
-    """Return the trials of a person in order.
-
-    Practice comes first, in the order of the plan. Catch trials are spread: one falls into each of as many stretches of
-    equal length, and none is the first. Neighbours differ in suite or condition, and the side of the favoured sentence
-    does not stay the same more than three times, as far as that is possible.
-
-    Arguments:
-        list_number: the number of the list, from 0.
-        place: the number of the person within the list, from 0.
-    """
+    """Return the trials of a person in order."""
+    # Practice comes first, in the order of the plan. Catch trials are spread: one falls into each of as many stretches
+    # of equal length, and none is the first. Neighbours differ in suite or condition, and the side of the favoured
+    # sentence does not stay the same more than three times, as far as that is possible.
     random = Random(f"{plan.seed} {list_number} {place}")
     shown = plan.lists[list_number]
     roles = {role: [entry for entry in shown if plan.trials[entry[0]].role == role] for role in ("practice", "catch")}

@@ -49,20 +49,7 @@ def run_of(
     command: str = "",
     simulated: bool = False,
 ) -> tuple[Run, Applied]:
-    """Make a run out of the answers to a plan.
-
-    Arguments:
-        digest: the hash of the plan (`plan.digest`).
-        given: the answers; see `answers.audited`.
-        audit: what the check found; the record of the run has the counts.
-        label: the name of the people: the run is one of `people:LABEL`.
-        folder: the run directory; None for a run in memory.
-        simulated: whether the people are simulated, which the record of the run says.
-
-    Raises:
-        UsageError: the label is no name, or there are no answers.
-        RunError: the folder contains another run.
-    """
+    """Make a run out of the answers to a plan."""
     if not _LABEL.fullmatch(label):
         raise UsageError("--label", repr(label), "letters, digits, '_', '.' and '-', at most 60")
     if not given:

@@ -222,11 +222,6 @@ def digest(folder: Path) -> str:
 
 
 def read(folder: Path) -> Plan:
-    """Read the plan of an experiment.
-
-    Raises:
-        RunError: there is no plan, or it was damaged or edited.
-    """
     path = folder / NAME
     if not path.exists():
         raise RunError(str(folder), f"no {NAME}", "the folder of an experiment", "`syntagm experiment make` makes one.")
@@ -234,11 +229,7 @@ def read(folder: Path) -> Plan:
 
 
 def of_content(content: Mapping[str, Any], place: str) -> Plan:
-    """Return the plan with a content that has the right shape.
-
-    Raises:
-        InputError: the parts of the plan contradict each other.
-    """
+    """Return the plan with a content that has the right shape."""
     trials = tuple(_trial(trial, place) for trial in content["trials"])
     names = [trial.id for trial in trials]
     if len(set(names)) < len(names):

@@ -9,38 +9,24 @@ from syntagm.experiment.plan import Exclusions
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A protocol.
-
-    Arguments:
-        name: its name.
-        summary: whose protocol it is, and what it differs in.
-        design: the design.
-        participants: the number of people on each list of items.
-        first: how many items of each suite are used: the first ones; None for a random sample.
-        sample: how many items of each suite are drawn at random, if `first` is None.
-        attention: the part of the names of those suites that also check attention, with `attention_times` as many items.
-        exclusions: the exclusion rules.
-        accepted: the number of items of a suite that the majority must judge as predicted; 0 for no such rule.
-        items_per_check: how many critical trials there are for each catch trial; 0 for all catch trials.
-        questions: asked at the end: the text, and the answer that excludes; "" for any answer to a hidden question.
-        confirmed: what people confirm on the consent form, besides their age.
-        recruiting: whom the experimenter recruits, which pages can't check.
-    """
+    """A protocol."""
 
     name: str
-    summary: str
+    summary: str  # whose protocol it is, and what it differs in
     design: str
-    participants: int
-    exclusions: Exclusions
-    first: int | None = None
-    sample: int | None = None
+    participants: int  # the number of people on each list of items
+    exclusions: Exclusions  # the exclusion rules
+    first: int | None = None  # how many items of each suite are used: the first ones; None for a random sample
+    sample: int | None = None  # how many items of each suite are drawn at random, if `first` is None
+    # The part of the names of those suites that also check attention, with `attention_times` as many items.
     attention: str = ""
     attention_times: int = 1
-    accepted: int = 0
-    items_per_check: int = 0
+    accepted: int = 0  # the number of items of a suite that the majority must judge as predicted; 0 for no such rule
+    items_per_check: int = 0  # how many critical trials there are for each catch trial; 0 for all catch trials
+    # Asked at the end: the text, and the answer that excludes; "" for any answer to a hidden question.
     questions: tuple[tuple[str, str], ...] = ()
-    confirmed: str = ""
-    recruiting: str = ""
+    confirmed: str = ""  # what people confirm on the consent form, besides their age
+    recruiting: str = ""  # whom the experimenter recruits, which pages can't check
 
 
 PRESETS: Mapping[str, Preset] = {

@@ -33,16 +33,7 @@ _BODY = ("choice", "rating", "ms", "times", "wrong")
 
 
 def read(source: Path, made: Plan, columns: Mapping[str, str], audit: Audit) -> list[Answer]:
-    """Read the answers to a plan from a folder or a file.
-
-    Arguments:
-        source: the folder of an experiment, a folder with one file for each person, or a file.
-        columns: names of columns in a table of others: our name -> its name.
-        audit: receives what can't be answers of the plan; it is left out.
-
-    Raises:
-        InputError: a file is not readable, or of no known form.
-    """
+    """Read the answers to a plan from a folder or a file."""
     if source.is_dir():
         if begun(source):
             with contextlib.closing(Study(source)) as study:
@@ -220,13 +211,8 @@ def _of_ours(rows: Iterable[tuple[int, Mapping[str, str]]], made: Plan, path: Pa
 def _read_regions(
     trial: Trial, lines: Sequence[tuple[str, Mapping[str, str]]], audit: Audit
 ) -> tuple[tuple[tuple[str, float, bool], ...], str]:
-    """Return the times of the regions, and the answer to the question, which stands in a row without a region; "" for none.
-
-    An answer other than yes and no is noted.
-
-    Raises:
-        InputError: the regions are not those of the trial in their order, or a time is none.
-    """
+    """Return the times of the regions, and the answer to the question, which stands in a row without a region; "" for none."""
+    # An answer other than yes and no is noted.
     regions = tuple(
         (row["region"], _number(row["ms"], place), row["choice"] == "wrong") for place, row in lines if row["region"]
     )
@@ -321,12 +307,10 @@ _NUMBERED = re.compile(r"# (\d+)\. (.*?)\.?\s*$")
 
 
 def _of_pcibex(text: str, made: Plan, path: Path, audit: Audit) -> Iterator[Answer]:
-    """Read the results of PCIbex: rows of events, whose columns comments name.
-
-    The project that Syntagm writes logs the columns person, list and trial. The choice is the selection of the selector
-    `choice`, the rating that of the scale `rating` (or the final text of the input `rating`), times are those of
-    DashedSentence or of the Maze controller.
-    """
+    """Read the results of PCIbex: rows of events, whose columns comments name."""
+    # The project that Syntagm writes logs the columns person, list and trial. The choice is the selection of the
+    # selector `choice`, the rating that of the scale `rating` (or the final text of the input `rating`), times are
+    # those of DashedSentence or of the Maze controller.
     header: dict[int, str] = {}
     events: dict[tuple[str, str, str], list[dict[str, str]]] = {}
     for number, line in utf8.lines(text):
@@ -395,11 +379,7 @@ def _of_events(name: str, rows: Iterable[Mapping[str, str]]) -> dict[str, Any]:
 
 
 def columns_of(given: Iterable[str]) -> dict[str, str]:
-    """Read the options --column OURS=THEIRS.
-
-    Raises:
-        UsageError: an option has another form, or names no column of ours.
-    """
+    """Read the options --column OURS=THEIRS."""
     found = {}
     for text in given:
         ours, sign, theirs = text.partition("=")
@@ -410,11 +390,7 @@ def columns_of(given: Iterable[str]) -> dict[str, str]:
 
 
 def plan_of(source: Path, given: Path | None) -> tuple[Plan, Path]:
-    """Return the plan of answers, and its folder.
-
-    Raises:
-        UsageError: a file of answers has no plan beside it, and none is given.
-    """
+    """Return the plan of answers, and its folder."""
     folder = given or (source if source.is_dir() else source.parent)
     if not (folder / plan.NAME).exists():
         raise UsageError(

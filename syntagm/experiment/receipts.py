@@ -21,14 +21,10 @@ Rows = dict[tuple[Any, ...], tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Receipts:
-    """The lines of a file.
+    """The lines of a file."""
 
-    Arguments:
-        lines: number -> the rows of each whole line, each after the name of its table.
-        before, last: the number before that of the first line, and the number of the last, which may be damaged.
-    """
-
-    lines: Mapping[int, list[list[Any]]]
+    lines: Mapping[int, list[list[Any]]]  # number -> the rows of each whole line, each after the name of its table
+    # `before`, `last`: the number before that of the first line, and the number of the last, which may be damaged
     before: int
     last: int
 
@@ -38,12 +34,7 @@ class Receipts:
         return max(position, self.last, after) - after - sum(number > after for number in self.lines)
 
     def joined(self, stored: Rows, position: int) -> Rows:
-        """Return all rows: those of the lines if none is missing, else also those of the database.
-
-        Arguments:
-            stored: what could be read of the database.
-            position: the number of the last line that the database has; 0 if that isn't known.
-        """
+        """Return all rows: those of the lines if none is missing, else also those of the database."""
         whole = bool(self.lines) and not self.missing(position)
         # What a database has beside whole receipts was deleted since, or is damaged.
         rows = {} if whole else dict(stored)
@@ -55,11 +46,7 @@ class Receipts:
 
 
 def read(path: Path) -> Receipts:
-    """Read the receipts of a study; no file has none. What follows the last line break was never acknowledged.
-
-    Raises:
-        RunError: the file can't be read.
-    """
+    """Read the receipts of a study; no file has none. What follows the last line break was never acknowledged."""
     try:
         content = regular.content(path) if path.exists() else b""
     except OSError as error:
@@ -89,7 +76,6 @@ def _parsed(text: bytes) -> dict[str, Any] | None:
 
 
 def key_of(table: str, row: Iterable[Any]) -> tuple[Any, ...]:
-    """Return the table and the key of a row."""
     return (table, *tuple(row)[: TABLES[table][0]])
 
 
@@ -107,11 +93,7 @@ def line(number: int, rows: Iterable[Iterable[Any]], **more: bool) -> str:
 
 
 def renew(path: Path, number: int, rows: Rows) -> tuple[int, int]:
-    """Write the file anew, with a line for each row, from a number on. Return the number of the last line, and the size.
-
-    Raises:
-        RunError: the file can't be written; it is left as it is.
-    """
+    """Write the file anew, with a line for each row, from a number on. Return the number of the last line, and the size."""
     parts = (line(number + place, [[key[0], *row]], **({} if place else {"first": True})) + "\n"
              for place, (key, row) in enumerate(rows.items()))  # fmt: skip
     atomic.write_parts(path, map(str.encode, parts))

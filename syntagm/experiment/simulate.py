@@ -29,34 +29,20 @@ EFFECTS: Mapping[str, float] = {
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What is true of simulated people.
+    """What is true of simulated people."""
 
-    Arguments:
-        effect: the effect of the first prediction of each suite: for choices the difference of log odds (for a pair, the
-            log odds of the favoured sentence), for ratings the difference of their means before they are rounded to the
-            scale, for magnitudes that of natural logarithms, for times that of ms in the compared regions.
-        people: the standard deviation of the effects of people, as a share of the effect.
-        items: the standard deviation of the effects of items, as a share of the effect.
-        lapse: the share of answers at random.
-        dropout: the share of people who leave, each before a random trial.
-    """
-
+    # The effect of the first prediction of each suite: for choices the difference of log odds (for a pair, the log odds
+    # of the favoured sentence), for ratings the difference of their means before they are rounded to the scale, for
+    # magnitudes that of natural logarithms, for times that of ms in the compared regions.
     effect: float
-    people: float = 0.3
-    items: float = 0.3
-    lapse: float = 0.05
-    dropout: float = 0.0
+    people: float = 0.3  # the standard deviation of the effects of people, as a share of the effect
+    items: float = 0.3  # the standard deviation of the effects of items, as a share of the effect
+    lapse: float = 0.05  # the share of answers at random
+    dropout: float = 0.0  # the share of people who leave, each before a random trial
 
 
 class Simulated:
-    """Simulated people.
-
-    Arguments:
-        plan: the plan.
-        truth: what is true of them.
-        seed: the seed; each person has an own stream of random numbers.
-        judge: for a language model as judge, the surprisals of all words of each sentence: text -> bits.
-    """
+    """Simulated people."""
 
     def __init__(
         self, plan: Plan, truth: Truth, seed: int, judge: "Mapping[str, Sequence[float]] | None" = None
@@ -75,10 +61,8 @@ class Simulated:
         return self.truth.effect * (1 + self.truth.items * random.gauss(0, 1))
 
     def share(self, trial: Trial, region: str = "") -> float:
-        """Return the share of the effect that a sentence has, for times in a region: positive if it should be less acceptable.
-
-        Summed over each comparison with its signs, the shares give 1. An attention check has two, one for each side.
-        """
+        """Return the share of the effect that a sentence has, for times in a region: positive if it should be less acceptable."""
+        # Summed over each comparison with its signs, the shares give 1. An attention check has two, one for each side.
         if trial.role != "critical":
             easy = {"bad": 2.0, "no": 2.0, "low": 2.0, "good": -2.0, "yes": -2.0, "high": -2.0}
             return easy.get(trial.expected or trial.condition, 0.0)
@@ -167,11 +151,9 @@ def _logistic(x: float) -> float:
 
 
 def _shares(formula: Formula, timed: bool) -> dict[tuple[str, str], float]:
-    """Return the share of the effect of each condition, for times in each region: (condition, region or "") -> share.
-
-    They are the smallest (by the sum of squares) with which each comparison has the whole effect, and an equality beside
-    others none; if that is impossible, as for a < b & b < c & a < c, the nearest to it.
-    """
+    """Return the share of the effect of each condition, for times in each region: (condition, region or "") -> share."""
+    # They are the smallest (by the sum of squares) with which each comparison has the whole effect, and an equality
+    # beside others none; if that is impossible, as for a < b & b < c & a < c, the nearest to it.
     comparisons, signs = formula.comparisons(), list[dict[tuple[str, str], int]]()
     for comparison in comparisons:
         signs.append({})

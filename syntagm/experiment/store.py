@@ -33,35 +33,21 @@ _ORDERS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person who takes part.
+    """A person who takes part."""
 
-    Arguments:
-        code: the code by which the person can ask for deletion.
-        list, place: the list, and the number of the person within it, from 0; they give the order of the trials.
-        answered: the names of the answered trials.
-        finished: whether the person has finished.
-        live: whether the person's place is held: finished, or seen not longer ago than the time-out.
-    """
-
-    code: str
+    code: str  # the code by which the person can ask for deletion
+    # `list`, `place`: the list, and the number of the person within it, from 0; they give the order of the trials
     list: int
     place: int
-    answered: frozenset[str]
-    finished: bool
-    live: bool
+    answered: frozenset[str]  # the names of the answered trials
+    finished: bool  # whether the person has finished
+    live: bool  # whether the person's place is held: finished, or seen not longer ago than the time-out
 
 
 class Study:
-    """An experiment with its answers.
+    """An experiment with its answers."""
 
-    Arguments:
-        folder: the folder of the experiment.
-        clock: returns the time in seconds since 1970.
-        warn: receives a sentence about whatever is damaged or missing; by default, it is printed.
-
-    Raises:
-        RunError, InputError: the plan, a setting or the file of answers is missing or damaged.
-    """
+    # clock: returns the time in seconds since 1970.
 
     def __init__(self, folder: Path, clock: Any = time.time, warn: Callable[[str], None] | None = None) -> None:
         self.folder, self._clock = folder, clock
@@ -94,11 +80,7 @@ class Study:
             return connection.execute("SELECT 1 FROM study WHERE name='simulated'").fetchone() is not None
 
     def mark_simulated(self) -> None:
-        """Note that all answers are those of simulated people, for which nobody waits until they are on the disk.
-
-        Raises:
-            RunError: somebody has taken part already.
-        """
+        """Note that all answers are those of simulated people, for which nobody waits until they are on the disk."""
         with self._data.changing() as connection:
             if connection.execute("SELECT 1 FROM people").fetchone():
                 raise RunError(str(self.path), "people who take part", "a study without answers")
@@ -118,14 +100,8 @@ class Study:
         return row[0] if row else "open"
 
     def set_state(self, state: State, forget_key: bool = False) -> None:
-        """Open, pause or close the study.
-
-        Arguments:
-            forget_key: throw away the key of the hashed ids, so that they lead to nobody any more.
-
-        Raises:
-            RunError: a study without its key can't be opened again.
-        """
+        """Open, pause or close the study."""
+        # forget_key: throw away the key of the hashed ids, so that they lead to nobody any more.
         with self._data.changing() as connection:
             if state != "closed" and self._keyless(connection):
                 cure = "Without the key of the ids, nobody can take part any more."
@@ -169,18 +145,9 @@ class Study:
         return hmac.digest(self._key(), text.encode(), "sha256").hex()
 
     def admit(self, panel_id: str = "", code: str = "") -> tuple[Person, str] | None:
-        """Give a person a place, or return to the place of a panel's id.
-
-        The list is the one with the fewest people who finished or are taking part; ties go to the one that fewest
-        started. A place whose person has not been seen within the time-out is free again.
-
-        Arguments:
-            panel_id: the id by which a panel knows the person; "" for a visitor by link.
-            code: the code of a simulated person; by default a random one.
-
-        Returns:
-            The person, and a secret for the person's browser; None if all places are taken.
-        """
+        """Give a person a place, or return to the place of a panel's id."""
+        # The list is the one with the fewest people who finished or are taking part; ties go to the one that fewest
+        # started. A place whose person has not been seen within the time-out is free again.
         secret, now = secrets.token_urlsafe(24), self._clock()
         hashed = (self._hash(f"id {panel_id}") if panel_id else None, self._hash(f"secret {secret}"))
         with self._data.changing() as connection:
@@ -270,14 +237,7 @@ class Study:
             return self._person(connection, person.code)
 
     def answer(self, person: Person, body: Mapping[str, Any]) -> bool:
-        """Store an answer. When this returns, it is on the disk.
-
-        Returns:
-            Whether the answer is new: a second answer to a trial is not stored, and the first stays.
-
-        Raises:
-            InputError: the answer is not one to a trial of the person.
-        """
+        """Store an answer. When this returns, it is on the disk."""
         name = body.get("trial")
         if not isinstance(name, str) or name not in self._names[person.list]:
             raise InputError("answer", f"the trial {str(name)[:50]!r}", "a trial of this person")
@@ -294,14 +254,7 @@ class Study:
         return stored == 1
 
     def finish(self, person: Person, said: Sequence[str] = ()) -> bool:
-        """Note that a person has finished; return False if answers are missing.
-
-        Arguments:
-            said: the answers to the questions at the end.
-
-        Raises:
-            InputError: there are more answers than questions, or one is too long.
-        """
+        """Note that a person has finished; return False if answers are missing."""
         most = len(texts.asked_at_end(self.plan, self.settings))
         if len(said) > most or any(len(text) > answers.MAX_SAID for text in said):
             expected = f"at most {answers.MAX_SAID} characters each"
@@ -320,11 +273,7 @@ class Study:
         return True
 
     def answers(self) -> list[Answer]:
-        """Return all answers, person by person in the order in which they began.
-
-        Raises:
-            RunError: an answer is not as it was stored.
-        """
+        """Return all answers, person by person in the order in which they began."""
         with self._data.reading() as connection:
             found = connection.execute(
                 "SELECT p.person, p.list, a.trial, a.body, a.seal FROM answers a LEFT JOIN people p ON a.person = p.person "
@@ -359,11 +308,7 @@ class Study:
         return RunError(str(self.path), f"damaged or edited ({found})", "a file of answers as it was stored", cure)
 
     def forget(self, who: str) -> int:
-        """Delete all that is stored of a person, named by code or by the id of a panel. Return the number of answers.
-
-        Raises:
-            InputError: there is no such person.
-        """
+        """Delete all that is stored of a person, named by code or by the id of a panel. Return the number of answers."""
         with self._data.reading() as connection:
             row = connection.execute("SELECT person FROM people WHERE person=?", (who,)).fetchone()
             if row is None and (self.folder / KEY).exists():
@@ -448,11 +393,7 @@ def faults(folder: Path) -> dict[Path, SyntagmError]:
 
 
 def renew(folder: Path) -> list[str]:
-    """Renew the seal of a plan after an intended change.
-
-    Raises:
-        RunError: people have answered already, or the plan can't be read.
-    """
+    """Renew the seal of a plan after an intended change."""
     renewed = plan.PLAN.renewed(folder / plan.NAME)
     if renewed is None:
         return []

@@ -87,10 +87,8 @@ class Settings:
 
 
 def write(folder: Path, made: Plan) -> None:
-    """Write the texts and settings, but leave those that exist already as they are.
-
-    The time in the consent form is estimated from the number of trials of a person.
-    """
+    """Write the texts and settings, but leave those that exist already as they are."""
+    # The time in the consent form is estimated from the number of trials of a person.
     design, trials = made.design, len(made.lists[0])
     confirmed = presets.find(made.preset).confirmed if made.preset else ""
     seconds = {"choice": 5, "rating": 6, "times": 9}[design.answer]
@@ -119,11 +117,6 @@ def asked_at_end(made: Plan, settings: Settings) -> list[str]:
 
 
 def read(folder: Path, design: Design) -> Texts:
-    """Read the texts.
-
-    Raises:
-        InputError: a text is missing, empty or too long.
-    """
     names = ("consent", "instructions", "question", "debriefing")
     found = {name: _text(folder / FOLDER / f"{name}.md") for name in names}
     if design.name == "magnitude":
@@ -156,11 +149,7 @@ _TYPES: dict[str, type] = {
 
 
 def settings(folder: Path) -> Settings:
-    """Read study.toml.
-
-    Raises:
-        InputError: the file is missing, a setting is unknown or missing, or has another type.
-    """
+    """Read study.toml."""
     path = folder / SETTINGS
     content: dict[str, Any] = toml.read(utf8.read(path), str(path))
     for name in content:

@@ -27,18 +27,7 @@ _ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run
 
 
 def walk(folder: Path, people: Simulated, count: int, pace: float = 1.0) -> Iterator[str]:
-    """Let people walk through the pages, every second one on a phone's screen; yield a sentence about each.
-
-    Arguments:
-        folder: the folder of an experiment without answers.
-        people: what they answer.
-        count: how many people.
-        pace: the times of their answers, as a multiple of the simulated ones; 0 for as fast as the browser can.
-
-    Raises:
-        UsageError: there is no Chromium, or no playwright, or fewer places than people.
-        RunError: a page does not lead on.
-    """
+    """Let people walk through the pages, every second one on a phone's screen; yield a sentence about each."""
     if not 1 <= count <= people.plan.participants:
         raise UsageError("--browser", str(count), f"1 to {people.plan.participants}, the people of the plan")
     study = Study(folder)
@@ -74,11 +63,7 @@ def _errors() -> type[Exception]:
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """Open a Chromium of this machine without a screen, and yield playwright's object.
-
-    Raises:
-        UsageError: there is no Chromium, or no playwright.
-    """
+    """Open a Chromium of this machine without a screen, and yield playwright's object."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:

@@ -44,34 +44,24 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A single entry of a model's vocabulary in a gap.
-
-    Arguments:
-        text: the entry as text, without white space around it and without marks of the tokenizer; an entry that is only
-            white space as it is. A special symbol, or an entry without text, has its name.
-        begins: whether the entry begins a word, number or punctuation mark in the gap; False if it continues the text
-            before the gap, and for special symbols. An entry that begins a word may be its first part only.
-        bits: surprisal of the entry in bits, before any correction for word ends.
-    """
+    """A single entry of a model's vocabulary in a gap."""
 
     text: str
+    # Whether the entry begins a word, number or punctuation mark in the gap; False if it continues the text before the
+    # gap, and for special symbols. An entry that begins a word may be its first part only.
     begins: bool
-    bits: float
+    bits: float  # surprisal of the entry in bits, before any correction for word ends
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 @public
 class Reductions:
-    """What is kept of the distributions over the next token, from which each token of a text is taken.
+    """What is kept of the distributions over the next token, from which each token of a text is taken."""
 
-    Arguments:
-        entropy: shape (tokens,), float64: entropy in bits of the distribution before the token, over the whole vocabulary;
-            nan where the token's surprisal is undefined.
-        rank: shape (tokens,), float64: 1 plus the number of vocabulary entries that are likelier than the token; nan
-            likewise.
-    """
-
+    # Shape (tokens,), float64: entropy in bits of the distribution before the token, over the whole vocabulary; nan
+    # where the token's surprisal is undefined.
     entropy: NDArray[np.float64]
+    # Shape (tokens,), float64: 1 plus the number of vocabulary entries that are likelier than the token; nan likewise.
     rank: NDArray[np.float64]
 
     def __post_init__(self) -> None:
@@ -136,18 +126,13 @@ class Surprisals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InContext:
-    """The surprisals of a text of any length, with the size of the context in which each token was scored.
+    """The surprisals of a text of any length, with the size of the context in which each token was scored."""
 
-    Arguments:
-        surprisals: the surprisal of each token.
-        context: shape (tokens,), int32: the number of other tokens of the text that the model saw. Special symbols and
-            masked tokens don't count.
-        windows: the number of overlapping windows in which the text was scored; 1 if the model saw the whole text at
-            once.
-    """
-
-    surprisals: Surprisals
+    surprisals: Surprisals  # the surprisal of each token
+    # Shape (tokens,), int32: the number of other tokens of the text that the model saw. Special symbols and masked
+    # tokens don't count.
     context: NDArray[np.int32]
+    # The number of overlapping windows in which the text was scored; 1 if the model saw the whole text at once.
     windows: int = 1
 
 
@@ -188,12 +173,9 @@ _Answer = TypeVar("_Answer", bound=Surprisals | InContext | Fill | Reductions)
 
 
 def frozen(answer: _Answer, by: object) -> _Answer:
-    """Return an answer that can't be changed: its arrays are read-only, since several measures and tables share them.
-
-    Arguments:
-        by: the model or the cache that gave the answer. If its class is one of another package, the arrays are copied,
-            because it may use them again.
-    """
+    """Return an answer that can't be changed: its arrays are read-only, since several measures and tables share them."""
+    # by: the model or the cache that gave the answer. If its class is one of another package, the arrays are copied,
+    # because it may use them again.
     copied = type(by).__module__.partition(".")[0] != __package__
     values = {field.name: getattr(answer, field.name) for field in fields(answer)}
     for name, value in values.items():

@@ -27,11 +27,7 @@ _Answer = TypeVar("_Answer", Surprisals, InContext)
 
 
 class Asking:
-    """A model with what it has answered.
-
-    Attributes:
-        model: the model.
-    """
+    """A model with what it has answered."""
 
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
@@ -42,11 +38,7 @@ class Asking:
         self._unverified = True
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Score texts; see `LanguageModel.score`.
-
-        Raises:
-            ModelError: the model can't score a text, or answers with impossible numbers.
-        """
+        """Score texts; see `LanguageModel.score`."""
         return self._checked(texts, self.model.score(texts, done), lambda answer: answer)
 
     def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -75,21 +67,13 @@ class Asking:
             yield answer
 
     def recall(self, answer: Surprisals) -> None:
-        """Note an answer that the model gave to an earlier command, and that is used in this one.
-
-        Raises:
-            ModelError: its numbers are impossible.
-        """
+        """Note an answer that the model gave to an earlier command, and that is used in this one."""
         possible.refuse(self.model, answer)
         if _repeatable(answer):
             self._recalled = answer
 
     def confirm(self) -> None:
-        """Ask the model again; of one in this process that a user's code holds, verify the weights.
-
-        Raises:
-            ModelError: it has changed, or does not answer.
-        """
+        """Ask the model again; of one in this process that a user's code holds, verify the weights."""
         if self._unverified:
             self.model._confirm()
             self._unverified = False

@@ -14,14 +14,7 @@ def once(
     answer: Callable[[Iterator[Key]], tuple[list[Key], list[Answer]]],
     done: Callable[[int], None] | None,
 ) -> Iterator[Answer]:
-    """Yield the answer to each key in order, computing equal keys once. An answer is discarded after its last use.
-
-    Arguments:
-        keys: the queries.
-        answer: function that reads at least one key from an iterator over the distinct keys, and returns these keys
-            with their answers.
-        done: called after each batch with the number of queries that it answered, including repeated ones.
-    """
+    """Yield the answer to each key in order, computing equal keys once. An answer is discarded after its last use."""
     repeats, remaining = Counter(keys), Counter(keys)
     distinct = iter(list(repeats))
     answers: dict[Key, Answer] = {}

@@ -43,18 +43,12 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A promise of the interface, and the check that a model keeps it.
+    """A promise of the interface, and the check that a model keeps it."""
 
-    Arguments:
-        name: a word for it.
-        promise: the promise, as a sentence.
-        failures: function that iterates over the ways in which a model breaks the promise on some texts, in words.
-        exempt: function that says why a model does not make this promise; empty if it does.
-    """
-
-    name: str
-    promise: str
+    name: str  # a word for it
+    promise: str  # the promise, as a sentence
     failures: Callable[[LanguageModel, Sequence[str]], Iterator[str]]
+    # Function that says why a model does not make this promise; empty if it does.
     exempt: Callable[[LanguageModel], str] = lambda _: ""
 
 

@@ -132,11 +132,7 @@ class LanguageModel(ABC):
         self._weights_given = self._weights_now()
 
     def _confirm(self) -> None:
-        """Verify in full that the model is the one that its fingerprint names, if a user's code holds it.
-
-        Raises:
-            ModelError: it has changed.
-        """
+        """Verify in full that the model is the one that its fingerprint names, if a user's code holds it."""
         if self._weights_given and self._weights_now() != self._weights_given:
             raise changed(self.name)
 
@@ -275,10 +271,6 @@ def unable(name: str, query: Query, expected: str = "a model that can") -> Model
 
 
 def refuse_best(model: LanguageModel, best: int) -> None:
-    """Refuse to list the most probable entries of a vocabulary, unless the model can.
-
-    Raises:
-        ModelError: entries are wanted, and the model can't list them.
-    """
+    """Refuse to list the most probable entries of a vocabulary, unless the model can."""
     if best and "best" not in model.can:
         raise unable(model.name, "best")

@@ -10,11 +10,7 @@ from syntagm.core import UsageError
 
 
 def device(choice: str) -> torch.device:
-    """Return the device called `choice`; `auto` is the GPU if there is one, else the CPU.
-
-    Raises:
-        UsageError: this machine has no such device.
-    """
+    """Return the device called `choice`; `auto` is the GPU if there is one, else the CPU."""
     if choice == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -39,14 +35,13 @@ def free(place: torch.device) -> None:
 
 
 class FullPrecision(torch.no_grad):
-    """A context or decorator for computing without gradients, in which factors in float32 are not rounded.
+    """A context or decorator for computing without gradients, in which factors in float32 are not rounded."""
 
-    PyTorch rounds them inside `torch.autocast`, which is switched off for this thread. Outside, it may round them to
-    TensorFloat-32 on a GPU, or to bfloat16 on a CPU: recurrent and convolutional layers of cuDNN by default, and all
-    products if a program (`torch.set_float32_matmul_precision`, `tf32=True` of transformers' trainer) or the environment
-    (TORCH_ALLOW_TF32_CUBLAS_OVERRIDE, as in NVIDIA's containers) says so. The surprisals of a model would depend on
-    that. What the program has set applies again afterwards.
-    """
+    # PyTorch rounds them inside `torch.autocast`, which is switched off for this thread. Outside, it may round them to
+    # TensorFloat-32 on a GPU, or to bfloat16 on a CPU: recurrent and convolutional layers of cuDNN by default, and all
+    # products if a program (`torch.set_float32_matmul_precision`, `tf32=True` of transformers' trainer) or the
+    # environment (TORCH_ALLOW_TF32_CUBLAS_OVERRIDE, as in NVIDIA's containers) says so. The surprisals of a model would
+    # depend on that. What the program has set applies again afterwards.
 
     # These settings are of the process, so the first thread that enters changes them, and the last one that leaves restores.
     _lock: ClassVar = threading.Lock()

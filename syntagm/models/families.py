@@ -53,11 +53,7 @@ def able(query: Query) -> list[str]:
 
 
 def refuse_unable(model: Described, queries: Iterable[Query]) -> None:
-    """Refuse a model, loaded or not, that can't do what it will be asked.
-
-    Raises:
-        ModelError: it can't; the message has the setting that decides it, or the families whose models can.
-    """
+    """Refuse a model, loaded or not, that can't do what it will be asked."""
     for query in queries:
         if query not in model.can:
             raise unable(

@@ -11,17 +11,11 @@ from syntagm.models.option import Fixed, Option, Value
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program that computes the numbers of a family.
+    """A program that computes the numbers of a family."""
 
-    Arguments:
-        key: key of its version in a model's record.
-        name: its name in a methods paragraph.
-        references: keys of the bibliography.
-    """
-
-    key: str
-    name: str
-    references: tuple[str, ...] = ()
+    key: str  # key of its version in a model's record
+    name: str  # its name in a methods paragraph
+    references: tuple[str, ...] = ()  # keys of the bibliography
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +42,15 @@ SURPRISAL = Scoring(
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a family says of a model by its name alone. It is a `contract.Described`.
+    """What a family says of a model by its name alone. It is a `contract.Described`."""
 
-    What only a loaded model can tell is missing: an n-gram model in a binary file can do less than its family declares,
-    and a recording or a program says itself what it sees.
-
-    Arguments:
-        name: the name as given.
-        sees, can: as for `LanguageModel`.
-        settings: the fixed settings, and the values of the options that were given or have a default.
-    """
+    # What only a loaded model can tell is missing: an n-gram model in a binary file can do less than its family
+    # declares, and a recording or a program says itself what it sees.
 
     name: str
-    sees: Sees
+    sees: Sees  # `sees`, `can`: as for `LanguageModel`
     can: frozenset[Query]
-    settings: Mapping[str, str]
+    settings: Mapping[str, str]  # the fixed settings, and the values of the options that were given or have a default
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,11 +40,7 @@ class OwnModel(Protocol):
 
 
 def as_language_model(model: LanguageModel | OwnModel) -> LanguageModel:
-    """Return a language model; an object with the method `score` becomes one.
-
-    Raises:
-        ModelError: the object does not describe its model.
-    """
+    """Return a language model; an object with the method `score` becomes one."""
     if isinstance(model, LanguageModel):
         return model
     from syntagm.models.python.model import of_object
@@ -115,15 +111,7 @@ class InTraining:
         self._settings, self._probed = "", 0
 
     def at(self, model: Any, step: int) -> LanguageModel:
-        """Return the language model at a step. It may be used until the next training step.
-
-        Arguments:
-            model: the transformers model, in evaluation mode (`as_evaluated`).
-            step: the number of training steps so far.
-
-        Raises:
-            ModelError: the architecture can't be scored exactly.
-        """
+        """Return the language model at a step. It may be used until the next training step."""
         from syntagm.models.hugging_face.loading import Loaded
         from syntagm.models.hugging_face.state import described, state_of
         from syntagm.models.hugging_face.weights import hash_settings, sample
@@ -167,19 +155,15 @@ def _refuse_name(name: str) -> None:
 
 
 def uncompiled(model: Any) -> Any:
-    """Return the model that `torch.compile` has wrapped, or the model itself.
-
-    A compiled model is compiled again for texts of other lengths, and its operations may round otherwise.
-    """
+    """Return the model that `torch.compile` has wrapped, or the model itself."""
+    # A compiled model is compiled again for texts of other lengths, and its operations may round otherwise.
     return getattr(model, "_orig_mod", model)
 
 
 @contextlib.contextmanager
 def as_evaluated(model: Any) -> Iterator[None]:
-    """Put a model that is being trained into evaluation mode, and leave it afterwards as it was found.
-
-    Evaluation draws no random numbers and computes no gradients, so only modes and the forward method are restored.
-    """
+    """Put a model that is being trained into evaluation mode, and leave it afterwards as it was found."""
+    # Evaluation draws no random numbers and computes no gradients, so only modes and the forward method are restored.
     modes = {module: module.training for module in model.modules()}
     # For mixed precision, a trainer replaces the forward method by one that computes in low precision.
     replaced = vars(model).pop("forward", None)

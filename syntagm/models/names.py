@@ -84,11 +84,7 @@ def _of_file(path: Path) -> str:
 
 
 def head(path: Path) -> dict[str, Any]:
-    """Read the `model.json` of a folder, which names at least the family; return an empty mapping if there is no such file.
-
-    Raises:
-        ModelError: the file names no family, or can't be read.
-    """
+    """Read the `model.json` of a folder, which names at least the family; return an empty mapping if there is no such file."""
     if not (file := path / "model.json").is_file():
         return {}
     record = json.record(file, ModelError, '{"family": ...}')
@@ -116,20 +112,8 @@ def declared(text: str, options: Mapping[str, str] = NO_OPTIONS) -> Declared:
 
 
 def check(text: str, permissions: Permissions = NONE, queries: Sequence[Query] = ("score",)) -> None:
-    """Check all of a language model that can be checked without reading its weights; `load_permitted` checks the same.
-
-    A name on the hub is not looked up.
-
-    Arguments:
-        text: name of the model.
-        permissions: what the user permits.
-        queries: what the model will be asked to do.
-
-    Raises:
-        UsageError: there is no such family, or the family has no such option.
-        ModelError: there is no such file or folder, it may not be read, models of its family can't do what is asked, or a
-            package that they need is not installed.
-    """
+    """Check all of a language model that can be checked without reading its weights; `load_permitted` checks the same."""
+    # A name on the hub is not looked up.
     name = parse(text)
     family = families.find(name.family)
     families.refuse_unable(family.declared(text, name.options), queries)
@@ -177,11 +161,7 @@ def load_permitted(
     options: Mapping[str, str] = NO_OPTIONS,
     queries: Sequence[Query] = ("score",),
 ) -> LanguageModel:
-    """Load a language model; see `load`.
-
-    Arguments:
-        queries: what the model will be asked to do. A model whose family can't is refused before its weights are read.
-    """
+    """Load a language model; see `load`."""
     name = _with(text, options)
     family = families.find(name.family)
     families.refuse_unable(family.declared(text, name.options), queries)

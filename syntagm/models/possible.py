@@ -59,10 +59,8 @@ class Stated(Protocol):
 
 
 def fault(answer: Surprisals, stated: Stated) -> Fault | None:
-    """Return the first number in an answer that is not possible; None if there is none.
-
-    nan is possible, since it stands for an undefined number, and so is inf, for a probability of 0.
-    """
+    """Return the first number in an answer that is not possible; None if there is none."""
+    # nan is possible, since it stands for an undefined number, and so is inf, for a probability of 0.
     if answer.reductions is not None and (problem := _fault_in_reductions(answer, answer.reductions)):
         return problem
     bits = answer.bits
@@ -101,13 +99,8 @@ def fault_in_gap(fill: Fill, stated: Stated) -> Fault | None:
 
 
 def refuse(model: LanguageModel, answer: Surprisals) -> None:
-    """Refuse an answer of a model with numbers that are not possible, or that don't begin where the text does.
-
-    The other rules of tokens are tested by `syntagm conform`. Where these are broken, a part of the text has no bits.
-
-    Raises:
-        ModelError: there is such a number; the message names the text.
-    """
+    """Refuse an answer of a model with numbers that are not possible, or that don't begin where the text does."""
+    # The other rules of tokens are tested by `syntagm conform`. Where these are broken, a part of the text has no bits.
     if (not len(answer.starts) or answer.starts[0]) and answer.text.strip():
         found = f"a first token at {answer.starts[0]}" if len(answer.starts) else "no tokens"
         raise ModelError(model.name, f"{found}, in {answer.text[:100]!r}", "tokens that partition the text")
@@ -116,11 +109,7 @@ def refuse(model: LanguageModel, answer: Surprisals) -> None:
 
 
 def refuse_in_gap(model: LanguageModel, gap: Gap, fill: Fill) -> None:
-    """Refuse the answer to a gap if it has numbers that are not possible.
-
-    Raises:
-        ModelError: there is such a number; the message names the gap.
-    """
+    """Refuse the answer to a gap if it has numbers that are not possible."""
     if problem := fault_in_gap(fill, model):
         found = f"{problem.found} of a candidate in the gap after {gap.left[-60:]!r}"
         raise ModelError(model.name, found, problem.expected)

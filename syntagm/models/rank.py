@@ -73,15 +73,7 @@ def likeliest(logits: NDArray[np.floating], count: int) -> NDArray[np.int64]:
 
 
 def masses(logits: NDArray[np.floating], sets: NDArray[np.float64]) -> Numbers:
-    """Compute the surprisals of sets of vocabulary entries.
-
-    Arguments:
-        logits: as in `rank`.
-        sets: shape (vocabulary, sets): 1 for members of a set, else 0.
-
-    Returns:
-        Shape (sets,): surprisals in bits; infinite for a set with probability 0.
-    """
+    """Compute the surprisals of sets of vocabulary entries."""
     shares = np.exp(logits.astype(np.float64) - np.float64(logits.max()))
     with np.errstate(divide="ignore"):
         bits: Numbers = np.log2(shares.sum()) - np.log2(shares @ sets)

@@ -10,10 +10,8 @@ _BLOCK = 1 << 16
 
 
 def checksum(tensors: Iterable[torch.Tensor]) -> str:
-    """Return a checksum of all numbers of some tensors, which takes a fifth of the time of a cryptographic hash.
-
-    Each eight bytes are multiplied by an odd random number, modulo 2^64, so two edits cancel by chance alone.
-    """
+    """Return a checksum of all numbers of some tensors, which takes a fifth of the time of a cryptographic hash."""
+    # Each eight bytes are multiplied by an odd random number, modulo 2^64, so two edits cancel by chance alone.
     sums: dict[torch.device, list[torch.Tensor]] = {}
     for tensor in tensors:
         for part in _parts(tensor.detach()):

@@ -12,16 +12,11 @@ from syntagm.core import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A span of tokens, and the span within it that is scored. Both exclude their ends.
+    """A span of tokens, and the span within it that is scored. Both exclude their ends."""
 
-    Arguments:
-        begin, end: the tokens that the model sees.
-        first, last: the tokens that are scored.
-    """
-
-    begin: int
+    begin: int  # `begin`, `end`: the tokens that the model sees
     end: int
-    first: int
+    first: int  # `first`, `last`: the tokens that are scored
     last: int
 
 
@@ -66,18 +61,7 @@ def around(tokens: int, size: int, overlap: int) -> list[Window]:
 
 
 def overlap_of(given: int | None, size: int, positions: int, model: str, least: int = 0) -> int:
-    """Return the overlap of windows: the given overlap, or half of the model's positions.
-
-    Arguments:
-        given: the user's choice; None for the default.
-        size: maximum number of tokens in a window.
-        positions: the model's positions.
-        model: name of the model, for the message.
-        least: smallest possible overlap.
-
-    Raises:
-        UsageError: the windows would not advance, or would have too little context to score a token.
-    """
+    """Return the overlap of windows: the given overlap, or half of the model's positions."""
     overlap = max(least, min(positions // 2, size - 1)) if given is None else given
     if not least <= overlap < size:
         found = f"{overlap} tokens of context in windows of {max(size, 0)} tokens"
@@ -86,11 +70,7 @@ def overlap_of(given: int | None, size: int, positions: int, model: str, least: 
 
 
 def refuse_overlap(given: int | None, model: str, reason: str) -> None:
-    """Refuse an overlap of windows for a model that needs no windows.
-
-    Raises:
-        UsageError: an overlap was given.
-    """
+    """Refuse an overlap of windows for a model that needs no windows."""
     if given is not None:
         raise UsageError(f"stride of {model}", f"a stride of {given}, but {reason}", "no stride")
 

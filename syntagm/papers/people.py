@@ -20,11 +20,7 @@ NOTES = (
 
 
 def divided(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
-    """Divide runs into those of models and those of people.
-
-    Raises:
-        RunError: people were asked for something else than a choice between two sentences.
-    """
+    """Divide runs into those of models and those of people."""
     models = [run for run in runs if run.task is not People]
     groups = [run for run in runs if run.task is People]
     for run in groups:
@@ -35,11 +31,7 @@ def divided(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
 
 
 def rates(run: Run, suite: str) -> pl.DataFrame:
-    """Return the share of answers that choose the favoured sentence of each pair of a suite.
-
-    Returns:
-        The columns item, rate and judgements, with a row for each pair.
-    """
+    """Return the share of answers that choose the favoured sentence of each pair of a suite."""
     rows = numbers.answers(run, suite).group_by("item", "condition", maintain_order=True)
     return rows.agg(rate=pl.col("value").mean(), judgements=pl.len()).drop("condition")
 

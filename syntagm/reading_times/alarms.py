@@ -37,21 +37,13 @@ _ENDS = r"[.!?]['\"”’)\]]*$"
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """Something in a table that is probably wrong.
+    """Something in a table that is probably wrong."""
 
-    Arguments:
-        code: the name of the alarm, as in `CODES`.
-        message: what was seen.
-        cure: what to do.
-        count: the number of rows that it is about; 0 if it is about the table.
-        line: an example: a line of the file; 0 if there is none.
-    """
-
-    code: str
-    message: str
+    code: str  # the name of the alarm, as in `CODES`
+    message: str  # what was seen
     cure: str
-    count: int = 0
-    line: int = 0
+    count: int = 0  # the number of rows that it is about; 0 if it is about the table
+    line: int = 0  # an example: a line of the file; 0 if there is none
 
 
 CODES: Mapping[str, str] = {
@@ -74,13 +66,7 @@ Rule: TypeAlias = Callable[[pl.DataFrame], list[Alarm]]
 
 
 def alarms(frame: pl.DataFrame, skip: Sequence[str] = ()) -> list[Alarm]:
-    """Return the alarms that ring for a table whose columns are named by their roles.
-
-    Arguments:
-        frame: a table from `tables.interpret`, with `bits` if surprisals are known. A table with a column `model` is checked
-            for each model.
-        skip: the codes of alarms that are not asked.
-    """
+    """Return the alarms that ring for a table whose columns are named by their roles."""
     found = [alarm for rule in _TABLE for alarm in rule(frame)]
     if any(alarm.code == "units" for alarm in found):
         return [alarm for alarm in found if alarm.code not in skip]
@@ -98,10 +84,8 @@ def alarms(frame: pl.DataFrame, skip: Sequence[str] = ()) -> list[Alarm]:
 
 
 def word_means(frame: pl.DataFrame) -> pl.DataFrame | None:
-    """Return a row per word of each text in the order of positions, with its mean time; None without times.
-
-    The length is that of the word without punctuation, unless the table has a column for it.
-    """
+    """Return a row per word of each text in the order of positions, with its mean time; None without times."""
+    # The length is that of the word without punctuation, unless the table has a column for it.
     if "time" not in frame.columns or not ({"word", "length", "bits"} & set(frame.columns)):
         return None
     frame = _of_languages(frame.filter(pl.col("time").is_not_null()))
@@ -202,10 +186,8 @@ def _of_words(code: str, what: str, cure: str, words: pl.DataFrame, by: Sequence
 
 
 def _identical(frame: pl.DataFrame) -> list[Alarm]:
-    """Find repeated rows of tables without positions: all rows, or all those of a participant, a text or a sentence.
-
-    Single rows recur by chance, as of a word that is read twice in one time; not every row.
-    """
+    """Find repeated rows of tables without positions: all rows, or all those of a participant, a text or a sentence."""
+    # Single rows recur by chance, as of a word that is read twice in one time; not every row.
     if "time" not in frame.columns or not {"word", "length", "bits"} & {*frame.columns}:
         return []
     known = frame.filter(pl.col("time").is_not_null())
@@ -418,11 +400,9 @@ def _regression(words: pl.DataFrame, names: Sequence[str]) -> tuple[NDArray[np.f
 
 
 def _lag(words: pl.DataFrame) -> list[Alarm]:
-    """Ask whether the next word predicts the time of a word better than the word before does.
-
-    Times spill over to later words, never to earlier ones. So a positive effect of the next word, beside those of the word
-    itself and of the one before, means that times stand in the row before theirs.
-    """
+    """Ask whether the next word predicts the time of a word better than the word before does."""
+    # Times spill over to later words, never to earlier ones. So a positive effect of the next word, beside those of the
+    # word itself and of the one before, means that times stand in the row before theirs.
     names = [name for name in ("bits", "length") if name in words.columns]
     shifted = [
         pl.col(name).shift(lag).over("text").alias(f"{name} {label}")
@@ -469,11 +449,9 @@ def _final_words(words: pl.DataFrame) -> list[Alarm]:
 
 
 def gains(words: pl.DataFrame) -> tuple[Numbers, NDArray[np.bool_]] | None:
-    """Return the gain of each word by its bits, and whether the word ends a sentence; None if there are too few words.
-
-    The gain is that of least squares on all words: the baseline has the lengths and frequencies of the word and of the one
-    before.
-    """
+    """Return the gain of each word by its bits, and whether the word ends a sentence; None if there are too few words."""
+    # The gain is that of least squares on all words: the baseline has the lengths and frequencies of the word and of
+    # the one before.
     names = [name for name in ("length", "frequency") if name in words.columns]
     before = [pl.col(name).shift(1).over("text").alias(f"{name} before") for name in (*names, "bits")]
     table = words.with_columns(*before, end=final(words))

@@ -26,17 +26,11 @@ _CITED = re.compile(r"@([\w-]+)")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Analysis:
-    """The results of one command about reading times.
+    """The results of one command about reading times."""
 
-    Arguments:
-        name: what tells it from other analyses: the name of its table, without its ending.
-        content: its record (`record.RECORD`).
-        frame: its table.
-    """
-
-    name: str
-    content: Mapping[str, Any]
-    frame: pl.DataFrame
+    name: str  # what tells it from other analyses: the name of its table, without its ending
+    content: Mapping[str, Any]  # its record (`record.RECORD`)
+    frame: pl.DataFrame  # its table
 
     @property
     def command(self) -> str:
@@ -54,16 +48,7 @@ class Analysis:
         return text
 
     def rows(self, part: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-        """Return some of its results, which the record has as a list of objects.
-
-        Arguments:
-            part: their name in the record.
-            columns: the keys of each object, in the order of the result.
-
-        Raises:
-            UsageError: it has no such results, for the reason that its record gives, or because another command or an
-                earlier version wrote it.
-        """
+        """Return some of its results, which the record has as a list of objects."""
         results = self.content["results"]
         if part not in results:
             reason = results.get("left_out", {}).get(part, f"a record of `{self.command}` without them")
@@ -79,12 +64,7 @@ def rows_of(analyses: Sequence[Analysis], part: str, columns: Sequence[str]) -> 
 
 
 def open_analysis(path: Path) -> Analysis:
-    """Open the results of a command, by the path of its table or of the record beside it.
-
-    Raises:
-        InputError: there is no record, or the table was damaged or edited.
-        RunError: the record was damaged or edited.
-    """
+    """Open the results of a command, by the path of its table or of the record beside it."""
     output = path.with_name(path.name.removesuffix(record.ENDING))
     beside = record.place(output)
     if not beside.is_file():
@@ -113,13 +93,7 @@ def of_outcome(outcome: Outcome, found: Sequence[Alarm] = (), tests: Sequence[Li
 
 
 def of_fit(outcome: Outcome, found: Sequence[Alarm] = (), tests: Sequence[Linearity] = ()) -> dict[str, Any]:
-    """Return what the record of a fit says: rows, dropped, notes, alarms, and the results of all views.
-
-    Arguments:
-        outcome: the fit.
-        found: the alarms that ring for its table.
-        tests: tests of linearity.
-    """
+    """Return what the record of a fit says: rows, dropped, notes, alarms, and the results of all views."""
     gains = [
         {
             "model": gain.model, "n": len(gain.gains), "gain": gain.mean, "low": finite(gain.interval.low),

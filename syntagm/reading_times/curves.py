@@ -17,13 +17,8 @@ _PLACES = 40
 
 
 def next_word(label: str, rows: Observations, model: str, random: Sequence[str]) -> Slopes | None:
-    """Fit a regression again with the first added column of the next word beside the others; its slope is the last.
-
-    Times spill over to later words only, so a slope of the next word is a sign that times belong to another word.
-
-    Returns:
-        The slopes; None where the rows are too few, or don't admit the regression.
-    """
+    """Fit a regression again with the first added column of the next word beside the others; its slope is the last."""
+    # Times spill over to later words only, so a slope of the next word is a sign that times belong to another word.
     term = rows.added[label][0]
     over = [f":{role}" for role in ("language", "participant", "text") if f":{role}" in rows.frame.columns]
     columns = []

@@ -38,12 +38,7 @@ UNITS = {
 
 
 def unit_of(chosen: str, people: Readings | None) -> str:
-    """Return whether times are those of `words` or of `regions`: as the user says, or else the column `times` of people's.
-
-    Raises:
-        UsageError: neither says so, or both differently.
-        InputError: the column has both, or times of regions are several for one person, item and condition.
-    """
+    """Return whether times are those of `words` or of `regions`: as the user says, or else the column `times` of people's."""
     frame = people.frame if people else pl.DataFrame()
     place = str(people.source.path) if people else ""
     own = frame["times"].cast(pl.String).drop_nulls().unique().to_list() if "times" in frame.columns else []
@@ -72,13 +67,8 @@ def included(times: Readings) -> Readings:
 
 
 def of_regions(times: Readings, unit: str) -> Readings:
-    """Return people's times with one for each region that a person read in an item: of words, the mean.
-
-    Without columns for participants and items, times stay as they are.
-
-    Raises:
-        InputError: times of whole regions are several for one.
-    """
+    """Return people's times with one for each region that a person read in an item: of words, the mean."""
+    # Without columns for participants and items, times stay as they are.
     by = keys(times.frame, "suite", "participant", "item", "condition", "region")
     if not {"participant", "item", "region"} <= {*by}:
         return times
@@ -99,12 +89,7 @@ def of_regions(times: Readings, unit: str) -> Readings:
 def slopes(
     label: str, rows: Observations, clusters: Mapping[str, NDArray[np.int64]], random: Sequence[str] = ()
 ) -> Slopes:
-    """Fit the slopes of added columns that the words of suites have; see `slopes.fit`.
-
-    Raises:
-        UsageError: an added term is no column of numbers, or the first one isn't about the word itself.
-        InputError: the columns determine each other.
-    """
+    """Fit the slopes of added columns that the words of suites have; see `slopes.fit`."""
     if any(len(term) > 1 or term[0].function for term in rows.added[label]):
         cure = "Put logarithms and interactions into the baseline, or into columns."
         raise UsageError("--add", label, "columns", cure)
@@ -143,22 +128,7 @@ def read_contrast(text: str, conditions: Sequence[str]) -> Contrast:
 
 
 def region_amounts(words: Readings, model: str | None, found: Slopes, times: str = "words") -> pl.DataFrame:
-    """Return the means or sums of the predictors of the words of each region, and of the words before them.
-
-    Arguments:
-        words: a row per word: suite, item, condition, region, position, bits (`export --as words`), and further predictors.
-            The length is that of the word without punctuation, if there is no column for it.
-        model: the model whose rows are used; None for all rows.
-        found: the slopes.
-        times: `words` for means over the words of a region, `regions` for sums.
-
-    Returns:
-        The columns suite, item, condition, region, and one for each slope: `0`, `1`, ... Words before the first one add
-        nothing: their predictors are 0 in all conditions. A number is null if a predictor of one of its words is undefined.
-
-    Raises:
-        InputError: the words lack a predictor.
-    """
+    """Return the means or sums of the predictors of the words of each region, and of the words before them."""
     words.require("item", "condition", "region", "bits")
     frame = words.frame if model is None else words.frame.filter(pl.col("model") == model)
     if "suite" not in frame.columns:
@@ -207,28 +177,19 @@ def _defined(column: str, times: str) -> pl.Expr:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """An effect in a region.
+    """An effect in a region."""
 
-    Arguments:
-        model, suite, contrast, region: what it is about; `item` is empty for the mean over items.
-        items: the number of items with both conditions.
-        bits: the mean difference of the first predictor, the surprisal, in the region.
-        people, predicted: in milliseconds.
-        ratio: predicted divided by people's, with Fieller's interval.
-        times: `words` if the numbers are means over the words of a region, `regions` if they are sums.
-    """
-
-    model: str
+    model: str  # `model`, `suite`, `contrast`, `region`: what it is about; `item` is empty for the mean over items
     suite: str
     contrast: str
     region: str
-    items: int
-    bits: float
-    people: Number
+    items: int  # the number of items with both conditions
+    bits: float  # the mean difference of the first predictor, the surprisal, in the region
+    people: Number  # `people`, `predicted`: in milliseconds
     predicted: Number
-    ratio: tuple[float, float, float]
+    ratio: tuple[float, float, float]  # predicted divided by people's, with Fieller's interval
     item: str = ""
-    times: str = "words"
+    times: str = "words"  # `words` if the numbers are means over the words of a region, `regions` if they are sums
 
     @property
     def row(self) -> tuple[object, ...]:
@@ -240,16 +201,7 @@ class Effect:
 
 
 def shared(amounts: pl.DataFrame, times: Readings, contrast: Contrast) -> tuple[pl.DataFrame, pl.DataFrame | None, str]:
-    """Restrict both effects in a region to the same items: those with both conditions, bits and times.
-
-    Arguments:
-        amounts: from `region_amounts`.
-        times: those of people.
-
-    Returns:
-        The amounts of these items, and all of regions for which people have none of them; the items (suite, region, item) for
-        `of_people`, None if the times have no column for items; and a sentence about what was left out, "" for nothing.
-    """
+    """Restrict both effects in a region to the same items: those with both conditions, bits and times."""
     if "item" not in times.frame.columns:
         said = "the items of --people are not known: its effects may be about others than the predicted ones"
         return amounts, None, said
@@ -299,14 +251,7 @@ def _of_contrast(times: Readings, contrast: Contrast) -> pl.DataFrame:
 def compared(
     times: Readings, contrast: Contrast, by_item: bool = False, items: pl.DataFrame | None = None
 ) -> pl.DataFrame:
-    """Return the times of people that effects are made of: those of regions, or of items in them, with both conditions.
-
-    Arguments:
-        items: the items that count in a region, from `shared`; None for all.
-
-    Raises:
-        InputError: a column is missing.
-    """
+    """Return the times of people that effects are made of: those of regions, or of items in them, with both conditions."""
     times.require("time", "condition", "region", *(["item"] if by_item else []))
     frame = _of_contrast(times, contrast)
     refuse_absurd(frame, ["time"], frame["line"], f"{times.source.path}, ")
@@ -318,13 +263,9 @@ def compared(
 def of_people(
     times: Readings, contrast: Contrast, by_item: bool = False, items: pl.DataFrame | None = None
 ) -> dict[tuple[str, str, str], Number]:
-    """Compute the effects of people: (suite, region, item) -> mean time under the first condition minus under the second.
-
-    These are differences of plain means. Participants and items are random, and crossed. The item is "" unless `by_item`.
-
-    Arguments:
-        items: the items that count in a region, from `shared`; None for all.
-    """
+    """Compute the effects of people: (suite, region, item) -> mean time under the first condition minus under the second."""
+    # These are differences of plain means. Participants and items are random, and crossed. The item is "" unless
+    # `by_item`.
     frame = compared(times, contrast, by_item, items)
     by = ["suite", "region", *(["item"] if by_item else [])]
     found = {}
@@ -353,17 +294,7 @@ def effects(
     by_item: bool = False,
     times: str = "words",
 ) -> list[Effect]:
-    """Predict the effect of each region of each suite, and put it beside that of people.
-
-    Arguments:
-        amounts: from `region_amounts`.
-        people: from `of_people`; empty without times of people.
-        by_item: whether to give a row for each item instead of means over items.
-        times: that of `region_amounts`.
-
-    Raises:
-        InputError: no item has both conditions.
-    """
+    """Predict the effect of each region of each suite, and put it beside that of people."""
     columns = [str(number) for number in range(len(found.places))]
     sides = [amounts.filter(pl.col("condition") == name).drop("condition") for name in (contrast.high, contrast.low)]
     both = sides[0].join(sides[1], on=["suite", "item", "region"], suffix="_low", maintain_order="left")

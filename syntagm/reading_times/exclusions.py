@@ -64,11 +64,7 @@ class Exclusions:
 
 
 def read(path: Path) -> Exclusions:
-    """Read a file of exclusions.
-
-    Raises:
-        InputError: the file is not as described above.
-    """
+    """Read a file of exclusions."""
     place = str(path)
     content = toml.read(utf8.read(path), place)
     toml.known(content, ("exclude",), place)
@@ -94,15 +90,7 @@ def read(path: Path) -> Exclusions:
 
 
 def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Series:
-    """Return why each row is excluded; null for rows that stay.
-
-    Arguments:
-        frame: a table whose columns are named by their roles.
-        place: the file, for messages.
-
-    Raises:
-        InputError: the table lacks a column that a reason needs, or a participant to exclude doesn't occur.
-    """
+    """Return why each row is excluded; null for rows that stay."""
     conditions: list[tuple[str, pl.Expr]] = []
     over = keys(frame, "participant", "language", "text") or None
 
@@ -159,11 +147,7 @@ def reasons(frame: pl.DataFrame, exclusions: Exclusions, place: str) -> pl.Serie
 
 
 def notes(frame: pl.DataFrame, exclusions: Exclusions) -> list[str]:
-    """Say what the accuracies of participants are shares of, and how many answers contradict themselves.
-
-    Arguments:
-        frame: a table that `reasons` accepts.
-    """
+    """Say what the accuracies of participants are shares of, and how many answers contradict themselves."""
     if exclusions.accuracy is None:
         return []
     found = _accuracies(frame).drop_nulls("participant")
@@ -181,12 +165,10 @@ def notes(frame: pl.DataFrame, exclusions: Exclusions) -> list[str]:
 
 
 def _accuracies(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the accuracy of each participant: the columns participant, accuracy, answers, several and unit.
-
-    Each question counts once, however many words the text, item or sentence has that it is about. Questions of a participant
-    are about the smaller units if these explain why the answers of a larger one differ. Where answers of a question differ
-    nevertheless (`several`), the question counts as the share of its rows that are right.
-    """
+    """Return the accuracy of each participant: the columns participant, accuracy, answers, several and unit."""
+    # Each question counts once, however many words the text, item or sentence has that it is about. Questions of a
+    # participant are about the smaller units if these explain why the answers of a larger one differ. Where answers of
+    # a question differ nevertheless (`several`), the question counts as the share of its rows that are right.
     answered = frame.filter(pl.col("correct").is_not_null()).with_columns(pl.col("correct").cast(pl.Float64))
     within = keys(answered, "participant", "language", "suite", "condition")
     units = keys(answered, *_ASKED)

@@ -60,26 +60,17 @@ class Request:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gain:
-    """The held-out gain of one model.
+    """The held-out gain of one model."""
 
-    Arguments:
-        model: its name.
-        folds: the fold of each row, from 1.
-        baseline, full: the log density of each row under the baseline, and with the columns of the model.
-        lines: the line of each row in the file.
-        response: the time of each row.
-        interval: of the mean gain.
-        clusters: the units of intervals: name -> the unit of each row.
-    """
-
-    model: str
-    folds: NDArray[np.int64]
+    model: str  # its name
+    folds: NDArray[np.int64]  # the fold of each row, from 1
+    # `baseline`, `full`: the log density of each row under the baseline, and with the columns of the model
     baseline: Numbers
     full: Numbers
-    lines: NDArray[np.int64]
-    response: Numbers
-    interval: Interval
-    clusters: Mapping[str, NDArray[np.int64]]
+    lines: NDArray[np.int64]  # the line of each row in the file
+    response: Numbers  # the time of each row
+    interval: Interval  # of the mean gain
+    clusters: Mapping[str, NDArray[np.int64]]  # the units of intervals: name -> the unit of each row
 
     @property
     def gains(self) -> Numbers:
@@ -152,13 +143,8 @@ class Outcome:
 
 
 def prepare(source: Source, request: Request, excluded: pl.Series | None = None) -> dict[str, Observations]:
-    """Choose the rows of each model: its name -> rows. A table with a column `model` has rows for each.
-
-    With `request.by`, each value has rows of its own, and names are `VALUE/NAME`.
-
-    Raises:
-        InputError, UsageError: as for `observations`.
-    """
+    """Choose the rows of each model: its name -> rows. A table with a column `model` has rows for each."""
+    # With `request.by`, each value has rows of its own, and names are `VALUE/NAME`.
     grouping = regressions.grouping_columns(request.random, request.response)
     rows = rows_of.observations(
         source, request.response, request.baseline, request.added, request.lags, request.given, request.where, grouping,
@@ -181,17 +167,7 @@ def fit(
     excluded: pl.Series | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Outcome:
-    """Fit a table of reading times on training folds, and compute the gain on held-out folds.
-
-    Arguments:
-        source: the table.
-        request: what is fitted.
-        excluded: why each row of the table is excluded; null for the others.
-        progress: called with the name of a model, the finished folds and all folds.
-
-    Raises:
-        InputError, UsageError: the table or the request don't admit a fit.
-    """
+    """Fit a table of reading times on training folds, and compute the gain on held-out folds."""
     parts = prepare(source, request, excluded)
     gains, baselines, warned = [], dict[int, Numbers](), list[str]()
     found, left_out = dict[str, costs.Slopes](), dict[str, str]()
@@ -283,11 +259,7 @@ def _folds(rows: Observations, chosen: tuple[str, int]) -> NDArray[np.int64]:
 
 
 def clusters(rows: Observations, fold_of: NDArray[np.int64] | None = None) -> dict[str, NDArray[np.int64]]:
-    """Return the units of intervals: sentences, or else texts, or else folds; and participants where there are several.
-
-    Arguments:
-        fold_of: the fold of each row; by default, ten contiguous parts.
-    """
+    """Return the units of intervals: sentences, or else texts, or else folds; and participants where there are several."""
     found: dict[str, NDArray[np.int64]] = {}
     for role in ("sentence", "text"):
         if (labels := rows.label(role)) and len(set(labels)) > 1:
@@ -317,21 +289,15 @@ def _difference(first: Gain, second: Gain) -> Difference | None:
 
 @dataclass(frozen=True, slots=True)
 class Linearity:
-    """The test of a straight effect against a natural cubic spline (an F test of least squares on all rows).
+    """The test of a straight effect against a natural cubic spline (an F test of least squares on all rows)."""
 
-    Arguments:
-        model, column: the model and its column.
-        f, first, second, p: the statistic, its degrees of freedom and its p-value.
-        edf: the effective degrees of freedom of the penalised smooth; 1 is a straight line.
-    """
-
-    model: str
+    model: str  # `model`, `column`: the model and its column
     column: str
-    f: float
+    f: float  # `f`, `first`, `second`, `p`: the statistic, its degrees of freedom and its p-value
     first: int
     second: int
     p: float
-    edf: float
+    edf: float  # the effective degrees of freedom of the penalised smooth; 1 is a straight line
 
 
 DEPENDENT = (
@@ -341,11 +307,9 @@ DEPENDENT = (
 
 
 def linearity(label: str, rows: Observations) -> list[Linearity]:
-    """Test whether the effects of the added columns are straight.
-
-    Each column is compared with an unpenalised natural cubic spline with five knots (four degrees of freedom), beside the
-    other columns. Rows count as independent, so with several participants p is too small.
-    """
+    """Test whether the effects of the added columns are straight."""
+    # Each column is compared with an unpenalised natural cubic spline with five knots (four degrees of freedom), beside
+    # the other columns. Rows count as independent, so with several participants p is too small.
     from scipy.special import fdtrc
 
     from syntagm.reading_times import splines

@@ -27,17 +27,11 @@ _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−", "-"))
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the join tolerates.
+    """What the join tolerates."""
 
-    Arguments:
-        tolerated: of `TOLERANCES`.
-        accepted: pairs of a word as shown and as scored that are one word.
-        texts: whether texts are joined by `name`, or by `order` if the names differ.
-    """
-
-    tolerated: tuple[str, ...] = ()
-    accepted: frozenset[tuple[str, str]] = frozenset()
-    texts: str = "name"
+    tolerated: tuple[str, ...] = ()  # of `TOLERANCES`
+    accepted: frozenset[tuple[str, str]] = frozenset()  # pairs of a word as shown and as scored that are one word
+    texts: str = "name"  # whether texts are joined by `name`, or by `order` if the names differ
 
     def __post_init__(self) -> None:
         if unknown := [name for name in self.tolerated if name not in TOLERANCES]:
@@ -62,36 +56,24 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A place at which the shown and the scored words differ.
+    """A place at which the shown and the scored words differ."""
 
-    Arguments:
-        text, position: where the word was shown; the position is None for a word that was only scored.
-        shown, scored: the words; "" if there is none.
-        line: the line of the file of times.
-    """
-
-    text: str
+    text: str  # `text`, `position`: where the word was shown; the position is None for a word that was only scored
     position: float | None
-    shown: str
+    shown: str  # `shown`, `scored`: the words; "" if there is none
     scored: str
-    line: int
+    line: int  # the line of the file of times
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The shown words with the numbers of the scored ones.
+    """The shown words with the numbers of the scored ones."""
 
-    Arguments:
-        words: a row per shown word: text, position, word, line, and the columns of scores (null where words differ).
-        mismatches: all places with different words, under any model.
-        matched: the number of words with a score of every model.
-        notes: sentences about the join.
-    """
-
+    # A row per shown word: text, position, word, line, and the columns of scores (null where words differ).
     words: pl.DataFrame
-    mismatches: tuple[Mismatch, ...]
-    matched: int
-    notes: tuple[str, ...]
+    mismatches: tuple[Mismatch, ...]  # all places with different words, under any model
+    matched: int  # the number of words with a score of every model
+    notes: tuple[str, ...]  # sentences about the join
 
 
 def with_texts(times: Readings) -> pl.DataFrame:
@@ -108,11 +90,7 @@ def beside(times: Readings, joined: Joined) -> pl.DataFrame:
 
 
 def shown_words(times: Readings) -> pl.DataFrame:
-    """Return the words that were shown: a row per text and position, in the order of texts in the file.
-
-    Raises:
-        InputError: there is no column for words or positions, or a text has several words at one position.
-    """
+    """Return the words that were shown: a row per text and position, in the order of texts in the file."""
     times.require("word", "position")
     frame = with_texts(times)
     extra = [name for name in ("language", "sentence", "region") if name in frame.columns]
@@ -139,15 +117,7 @@ def shown_words(times: Readings) -> pl.DataFrame:
 
 
 def join(times: Readings, scores: Readings, rules: Rules) -> Joined:
-    """Join the shown words of a table of times with a table of scored words.
-
-    Arguments:
-        times: with the roles text, position and word.
-        scores: a row per word (and model), with the roles text, position, word and bits.
-
-    Raises:
-        InputError: the texts have other names, or most words differ.
-    """
+    """Join the shown words of a table of times with a table of scored words."""
     shown = shown_words(times)
     frame = scored(scores)
     if "text" not in frame.columns:
@@ -183,13 +153,8 @@ def join(times: Readings, scores: Readings, rules: Rules) -> Joined:
 
 
 def scored(scores: Readings) -> pl.DataFrame:
-    """Return a row per scored word: text, position, word and bits, from a table of words or of tokens.
-
-    Log-probabilities are natural ones. Tokens are joined to words if one of them begins with white space.
-
-    Raises:
-        InputError: there is no column for words or tokens, or for surprisals.
-    """
+    """Return a row per scored word: text, position, word and bits, from a table of words or of tokens."""
+    # Log-probabilities are natural ones. Tokens are joined to words if one of them begins with white space.
     frame = scores.frame
     if "bits" not in frame.columns:
         if "logprob" not in frame.columns:
@@ -341,11 +306,7 @@ def _nothing_alike(
 
 
 def accepted(pairs: Sequence[str]) -> frozenset[tuple[str, str]]:
-    """Read spellings that are one word: `SHOWN=SCORED`.
-
-    Raises:
-        UsageError: a pair has another form.
-    """
+    """Read spellings that are one word: `SHOWN=SCORED`."""
     found = set()
     for pair in pairs:
         shown, equals, scored = pair.partition("=")

@@ -76,11 +76,6 @@ LAYOUTS = (
 
 
 def find(name: str) -> Layout:
-    """Find a layout by its name.
-
-    Raises:
-        UsageError: there is no such layout.
-    """
     known = {layout.name: layout for layout in LAYOUTS}
     if name not in known:
         raise UsageError("--layout", repr(name), "one of " + ", ".join(known), did_you_mean(name, known))

@@ -42,26 +42,18 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """The complete rows of a table for one or more regressions.
+    """The complete rows of a table for one or more regressions."""
 
-    Arguments:
-        frame: the columns of all terms with their lags, and the roles `text`, `sentence`, `participant` if there are any,
-            under names that begin with a colon, and so `:line`, the line in the file.
-        response: the name of the response.
-        baseline: the terms of the baseline, with their lags.
-        added: the terms that each model adds, with their lags.
-        rows: the number of rows in the table.
-        dropped: reason -> the number of rows dropped for it; a row is counted once, for the first reason.
-        notes: sentences about the rows.
-    """
-
+    # The columns of all terms with their lags, and the roles `text`, `sentence`, `participant` if there are any, under
+    # names that begin with a colon, and so `:line`, the line in the file.
     frame: pl.DataFrame
-    response: str
-    baseline: tuple[Term, ...]
-    added: Mapping[str, tuple[Term, ...]]
-    rows: int
+    response: str  # the name of the response
+    baseline: tuple[Term, ...]  # the terms of the baseline, with their lags
+    added: Mapping[str, tuple[Term, ...]]  # the terms that each model adds, with their lags
+    rows: int  # the number of rows in the table
+    # Reason -> the number of rows dropped for it; a row is counted once, for the first reason.
     dropped: Mapping[str, int]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # sentences about the rows
 
     def columns(self, terms: Sequence[Term]) -> Columns:
         """Return the intercept and the columns of some terms, in R's coding. Shape (rows, columns)."""
@@ -140,28 +132,7 @@ def observations(
     by: str = "",
     missing: Sequence[str] = (),
 ) -> Observations:
-    """Choose the rows of a table for regressions.
-
-    Arguments:
-        source: the table.
-        response: the column of the times.
-        baseline: the columns of the baseline.
-        added: the columns that each model adds.
-        lags: the number of words before a word whose columns are predictors, too.
-        given: role -> columns (`roles.read`).
-        where: `COLUMN=VALUE`, conditions that rows must meet. Words that don't meet them still count for lags if there are
-            positions, and the values aren't versions of the same words.
-        grouping: further columns, of random effects.
-        excluded: why each row is excluded; null for those that stay. Excluded rows are words that came before others, so
-            they still count for lags.
-        by: a column whose values are fitted one by one. Lags stop at it, unless positions say that it divides the words of a
-            text.
-        missing: `COLUMN=NUMBER`, values that stand for missing ones, such as a frequency of 0 or `inf`.
-
-    Raises:
-        InputError: there is no such column, or a cell is no number.
-        UsageError: a column has two tasks.
-    """
+    """Choose the rows of a table for regressions."""
     if not 0 <= lags <= 10:
         raise UsageError("--lags", str(lags), "a number from 0 to 10")
     base = terms(baseline, source.names, "--baseline")
@@ -271,12 +242,7 @@ def _blank(column: pl.Series, numbers: Sequence[float]) -> tuple[pl.Series, int]
 
 
 def without(frame: pl.DataFrame, missing: Sequence[str], chosen: roles.Chosen) -> pl.DataFrame:
-    """Return a table with the names of roles without the values of its columns that stand for missing ones.
-
-    Arguments:
-        missing: as for `observations`; `COLUMN` is the name in the file.
-        chosen: role -> the columns that it was made from.
-    """
+    """Return a table with the names of roles without the values of its columns that stand for missing ones."""
     named = {columns[0]: role for role, columns in chosen.items() if len(columns) == 1}
     numbers = {named[name]: values for name, values in _absent(missing).items() if name in named}
     return frame.with_columns(_blank(frame[role], values)[0] for role, values in numbers.items())
@@ -294,12 +260,7 @@ def by_value(rows: Observations) -> dict[str, Observations]:
 
 
 def by_model(rows: Observations, label: str, within: str = "") -> dict[str, Observations]:
-    """Divide the rows of a table with a column for the model: model -> its rows, with the added columns named after it.
-
-    Arguments:
-        label: the name of the added columns.
-        within: what precedes the names of models.
-    """
+    """Divide the rows of a table with a column for the model: model -> its rows, with the added columns named after it."""
     [own] = rows.added.values()
     parts = {}
     for (name,), frame in rows.frame.group_by(":model", maintain_order=True):
@@ -319,14 +280,7 @@ def _values(source: Source, name: str) -> pl.Series:
 
 
 def meeting(source: Source, where: Sequence[str]) -> pl.Series:
-    """Return whether each row meets conditions.
-
-    Arguments:
-        where: `COLUMN=VALUE`.
-
-    Raises:
-        UsageError: a condition has another form, or no row meets it.
-    """
+    """Return whether each row meets conditions."""
     kept = pl.Series([True] * source.frame.height, dtype=pl.Boolean)
     for condition in where:
         name, equals, value = condition.partition("=")
@@ -343,16 +297,11 @@ def meeting(source: Source, where: Sequence[str]) -> pl.Series:
 
 
 def _versions(frame: pl.DataFrame, over: Sequence[str], column: pl.Series) -> bool:
-    """Return whether the values of a column are versions of the same words, such as those of several models.
-
-    Else they are of different words, which are words before others even if they are left out. Versions have the positions of
-    a text in one order. Positions that start anew in each sentence recur with other values, too, but those of one value
-    then go back, in other places than those of another. Without positions, it can't be told, and the rows of each value are
-    taken for a text of their own.
-
-    Arguments:
-        column: its values, in the rows of the frame.
-    """
+    """Return whether the values of a column are versions of the same words, such as those of several models."""
+    # Else they are of different words, which are words before others even if they are left out. Versions have the
+    # positions of a text in one order. Positions that start anew in each sentence recur with other values, too, but
+    # those of one value then go back, in other places than those of another. Without positions, it can't be told, and
+    # the rows of each value are taken for a text of their own.
     if ":position" not in frame.columns:
         return True
     text = [*over, *([":sentence"] if ":sentence" in frame.columns else [])]
@@ -406,11 +355,9 @@ def _order(frame: pl.DataFrame, over: Sequence[str], chosen: roles.Chosen) -> li
 
 
 def _places(frame: pl.DataFrame, over: Sequence[str]) -> pl.Series:
-    """Return the place of each word: by its position where each word has one of its own, or else by the order of rows.
-
-    Tables are often sorted by something else than the text, such as the words. Positions that count anew in each sentence
-    don't say in which order the words were read.
-    """
+    """Return the place of each word: by its position where each word has one of its own, or else by the order of rows."""
+    # Tables are often sorted by something else than the text, such as the words. Positions that count anew in each
+    # sentence don't say in which order the words were read.
     rows = pl.int_range(pl.len())
     if ":position" in frame.columns:
         keys = [*over, ":position"]

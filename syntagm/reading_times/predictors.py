@@ -26,30 +26,15 @@ SPILLOVER = (1, 2, 3)
 
 @dataclass(frozen=True, slots=True)
 class Frequency:
-    """Word frequencies.
+    """Word frequencies."""
 
-    Arguments:
-        of: words without punctuation, in lower case -> their numbers; null where there is none.
-        about: the source and the unit.
-    """
-
+    # Words without punctuation, in lower case -> their numbers; null where there is none.
     of: Callable[[Sequence[str]], list[float | None]]
-    about: str
+    about: str  # the source and the unit
 
 
 def frequency(source: str, permissions: Permissions) -> Frequency:
-    """Open a source of word frequencies.
-
-    Arguments:
-        source: `wordfreq:LANGUAGE`, Zipf values of the package wordfreq; `ngram:FOLDER`, the binary logarithm of the
-            probability under an n-gram model of order 1; or a table with the columns word and frequency, whose numbers are
-            used as they are.
-        permissions: what the user permits.
-
-    Raises:
-        UsageError: the package is missing, or the model has another order.
-        InputError, ModelError: the source can't be read.
-    """
+    """Open a source of word frequencies."""
     if source.startswith("wordfreq:"):
         return _wordfreq(source.partition(":")[2])
     if source.startswith("ngram:"):
@@ -107,17 +92,11 @@ def _ngram(source: str, permissions: Permissions) -> Frequency:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a table of predictors has.
+    """What a table of predictors has."""
 
-    Arguments:
-        spillover: the number of earlier words whose predictors a row has, 0 to 3.
-        form: `columns`, a column of bits for each model; or `long`, rows for each model.
-        context: whether a model sees the whole `text` before a word, or its `sentence` only.
-    """
-
-    spillover: int = 2
-    form: str = "columns"
-    context: str = "text"
+    spillover: int = 2  # the number of earlier words whose predictors a row has, 0 to 3
+    form: str = "columns"  # `columns`, a column of bits for each model; or `long`, rows for each model
+    context: str = "text"  # whether a model sees the whole `text` before a word, or its `sentence` only
 
     def __post_init__(self) -> None:
         if self.spillover not in (0, *SPILLOVER):
@@ -128,23 +107,14 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Predictors:
-    """A table of predictors.
+    """A table of predictors."""
 
-    Arguments:
-        frame: a row per reading time.
-        bits: the columns with surprisals.
-        names: the predictors of a word, without those of earlier words.
-        notes: sentences about the table.
-        alarms: alarms about the models.
-        entropies: the columns with entropies.
-    """
-
-    frame: pl.DataFrame
-    bits: tuple[str, ...]
-    names: tuple[str, ...]
-    notes: tuple[str, ...]
-    alarms: tuple[Alarm, ...] = ()
-    entropies: tuple[str, ...] = ()
+    frame: pl.DataFrame  # a row per reading time
+    bits: tuple[str, ...]  # the columns with surprisals
+    names: tuple[str, ...]  # the predictors of a word, without those of earlier words
+    notes: tuple[str, ...]  # sentences about the table
+    alarms: tuple[Alarm, ...] = ()  # alarms about the models
+    entropies: tuple[str, ...] = ()  # the columns with entropies
 
 
 def score(
@@ -154,24 +124,8 @@ def score(
     progress: Callable[[int], None] | None = None,
     entropy: bool = False,
 ) -> tuple[pl.DataFrame, list[str], list[Alarm]]:
-    """Score the words that were shown: a column of bits and of `known` for each model.
-
-    A text is its words, joined by blanks. The bits of a word with blanks in it are those of its parts.
-
-    Arguments:
-        models: label -> model.
-        context: `text` or `sentence`.
-        entropy: whether each model that can tell it has a column for the entropy of the next token, before the first token
-            of a word, in bits.
-
-    Returns:
-        The shown words with the columns `bits_LABEL` and `known_LABEL` (`bits` and `known` of a single model), sentences
-        about the scores, and alarms about the models.
-
-    Raises:
-        UsageError: entropies are wanted, and no model can tell them.
-        InputError: a word is blank.
-    """
+    """Score the words that were shown: a column of bits and of `known` for each model."""
+    # A text is its words, joined by blanks. The bits of a word with blanks in it are those of its parts.
     able = {label for label, model in models.items() if "reduce" in model.can}
     if entropy and not able:
         cure = "Under boundary=word, a model can't: give it once more without, as a further --model."
@@ -235,10 +189,8 @@ def _score(
     progress: Callable[[int], None] | None,
     entropy: bool,
 ) -> tuple[tuple[list[Any], ...], list[str]]:
-    """Return bits, whether words are known, and entropies if they are wanted, of all words; and sentences about them.
-
-    The entropy of a word with blanks in it is that of its first part.
-    """
+    """Return bits, whether words are known, and entropies if they are wanted, of all words; and sentences about them."""
+    # The entropy of a word with blanks in it is that of its first part.
     total = texts.Count()
     asked = ("text", "start", "bits", "known", "word", *(("entropy",) if entropy else ()))
     rows: dict[int, list[tuple[int, float, bool, float]]] = {number: [] for number in range(len(lines))}
@@ -272,19 +224,7 @@ def score_languages(
     progress: Callable[[int], None] | None = None,
     entropy: bool = False,
 ) -> tuple[pl.DataFrame, list[str], list[Alarm]]:
-    """Score the words of several languages, each with a model of its own, one after another.
-
-    Arguments:
-        load: language -> a function that loads its model.
-        context, progress, entropy: as for `score`.
-
-    Returns:
-        As `score` with a single model.
-
-    Raises:
-        UsageError: a language of the table has no model.
-        InputError: a row has no language.
-    """
+    """Score the words of several languages, each with a model of its own, one after another."""
     times.require("language")
     frame = times.frame
     refuse_other_languages(times, load, "--model")
@@ -309,12 +249,7 @@ def languages_of(times: Readings) -> list[str]:
 
 
 def refuse_other_languages(times: Readings, given: Collection[str], option: str) -> None:
-    """Refuse a table with languages for which nothing is given, or with rows without a language.
-
-    Raises:
-        UsageError: a language is not among those that are given.
-        InputError: a row has no language.
-    """
+    """Refuse a table with languages for which nothing is given, or with rows without a language."""
     frame = times.frame
     if missing := frame["language"].null_count():
         place = times.source.place_of_line(frame.filter(pl.col("language").is_null())["line"][0])
@@ -324,12 +259,7 @@ def refuse_other_languages(times: Readings, given: Collection[str], option: str)
 
 
 def frequencies(times: Readings, words: pl.DataFrame, of: Mapping[str, Frequency]) -> tuple[pl.Series, list[str]]:
-    """Return the frequency of each shown word, and sentences about it.
-
-    Arguments:
-        words: the shown words.
-        of: language -> its frequencies; "" for those of all words.
-    """
+    """Return the frequency of each shown word, and sentences about it."""
     bare = alarms.bare(words["word"]).str.to_lowercase()
     if "" in of:
         numbers = pl.Series("frequency", of[""].of(bare.to_list()), pl.Float64)
@@ -350,15 +280,7 @@ def frequencies(times: Readings, words: pl.DataFrame, of: Mapping[str, Frequency
 def predictors(
     times: Readings, words: pl.DataFrame, options: Options, of: Frequency | Mapping[str, Frequency] | None
 ) -> Predictors:
-    """Make the table of predictors from the shown words and their surprisals.
-
-    Arguments:
-        words: the shown words with their bits, from `joining.join` or `score`.
-        of: the frequencies, or those of each language; None for none.
-
-    Raises:
-        UsageError: the name of a model ends like a lag.
-    """
+    """Make the table of predictors from the shown words and their surprisals."""
     notes = []
     bits = tuple(name for name in words.columns if name == "bits" or name.startswith("bits_"))
     entropies = tuple(name for name in words.columns if name == "entropy" or name.startswith("entropy_"))

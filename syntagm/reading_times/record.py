@@ -42,18 +42,8 @@ def write(
     found: Mapping[str, Any],
     beside: Mapping[Path, bytes] | None = None,
 ) -> Path:
-    """Write a file of results with its record, and return the path of the record.
-
-    The record comes first, so that after a kill the same command may replace the file.
-
-    Arguments:
-        content: the content of the file.
-        command: the subcommand.
-        inputs: the files that were read, with their hashes.
-        settings: what the user chose.
-        found: rows, dropped, notes, alarms and results; missing ones are empty.
-        beside: further files that belong to the results.
-    """
+    """Write a file of results with its record, and return the path of the record."""
+    # The record comes first, so that after a kill the same command may replace the file.
     packages = ("syntagm", "numpy", "scipy", "polars")
     versions = {"python": platform.python_version(), **{name: extras.version(name) for name in packages}}
     empty: dict[str, Any] = {"rows": 0, "dropped": {}, "notes": [], "alarms": [], "results": {}}

@@ -42,27 +42,16 @@ _LOG_2PI = float(np.log(2 * np.pi))
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A model that was fitted by least squares.
+    """A model that was fitted by least squares."""
 
-    Arguments:
-        coefficients: of all columns; 0 for a column that the ones before it determine.
-        kept: whether each column has a coefficient of its own.
-        variance: the residual variance, with the residual degrees of freedom.
-        freedom: the residual degrees of freedom.
-    """
-
-    coefficients: Numbers
-    kept: Truths
-    variance: float
-    freedom: float
+    coefficients: Numbers  # of all columns; 0 for a column that the ones before it determine
+    kept: Truths  # whether each column has a coefficient of its own
+    variance: float  # the residual variance, with the residual degrees of freedom
+    freedom: float  # the residual degrees of freedom
 
 
 def least_squares(columns: Numbers, response: Numbers) -> Line:
-    """Fit a line as R's `lm` does: columns that earlier ones determine are dropped.
-
-    Raises:
-        InputError: there are no residual degrees of freedom, or no residual variance.
-    """
+    """Fit a line as R's `lm` does: columns that earlier ones determine are dropped."""
     kept = independent(columns)
     orthogonal, triangle = np.linalg.qr(columns[:, kept])
     coefficients = np.zeros(columns.shape[1])
@@ -100,19 +89,7 @@ def normal(residual: Numbers, variance: float | Numbers) -> Numbers:
 def densities(
     model: str, rows: Observations, added: str | None, random: Sequence[str] = (), messages: list[str] | None = None
 ) -> Densities:
-    """Return a function from training rows to the log densities of the other rows.
-
-    Arguments:
-        model: the name of a model.
-        rows: the rows.
-        added: the label of the columns that are added to the baseline; None for the baseline alone.
-        random: random terms in lme4's notation, for `mixed`.
-        messages: where mixed models say that a fit is singular or did not converge.
-
-    Raises:
-        UsageError: there is no such model, or random terms and the model don't go together.
-        InputError: the rows don't admit the model.
-    """
+    """Return a function from training rows to the log densities of the other rows."""
     if model not in NAMES:
         raise UsageError("--model", repr(model), "one of " + ", ".join(NAMES))
     if bool(random) != (model == "mixed"):
@@ -147,11 +124,7 @@ class _Linear:
 
 
 def logarithms(rows: Observations) -> Numbers:
-    """Return the natural logarithms of the times. Shape (rows,).
-
-    Raises:
-        InputError: a time is not above 0.
-    """
+    """Return the natural logarithms of the times. Shape (rows,)."""
     if (wrong := rows.times <= 0).any():
         line = rows.frame[LINE][int(np.argmax(wrong))]
         found = f"{int(wrong.sum()):,} times that are not above 0, first in line {line}"
@@ -161,21 +134,13 @@ def logarithms(rows: Observations) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A fitted smooth.
+    """A fitted smooth."""
 
-    Arguments:
-        coefficients: of the straight columns, then of the curved ones.
-        variance: the residual variance.
-        covariance: of the coefficients.
-        edf: the effective degrees of freedom of each smooth, its straight part included.
-        penalties: the penalty of each smooth.
-    """
-
-    coefficients: Numbers
-    variance: float
-    covariance: Numbers
-    edf: tuple[float, ...]
-    penalties: tuple[float, ...]
+    coefficients: Numbers  # of the straight columns, then of the curved ones
+    variance: float  # the residual variance
+    covariance: Numbers  # of the coefficients
+    edf: tuple[float, ...]  # the effective degrees of freedom of each smooth, its straight part included
+    penalties: tuple[float, ...]  # the penalty of each smooth
 
 
 class _Smooth:
@@ -195,11 +160,7 @@ class _Smooth:
 
 
 def smoothed(rows: Observations, added: Sequence[Term]) -> dict[str, Numbers]:
-    """Return the values that are smoothed: name -> values.
-
-    Raises:
-        UsageError: a term is an interaction or a factor.
-    """
+    """Return the values that are smoothed: name -> values."""
     found = {}
     for term in added:
         own = rows.columns([term])
@@ -212,13 +173,7 @@ def smoothed(rows: Observations, added: Sequence[Term]) -> dict[str, Numbers]:
 
 
 def smooth(straight: Numbers, curved: Sequence[Numbers], response: Numbers) -> Curve:
-    """Fit straight columns and penalised curved ones; the penalties maximise the restricted likelihood (Wood 2011).
-
-    Arguments:
-        straight: the columns without a penalty. Shape (rows, columns).
-        curved: the columns of each smooth, whose penalty is the sum of their squared coefficients.
-        response: the times.
-    """
+    """Fit straight columns and penalised curved ones; the penalties maximise the restricted likelihood (Wood 2011)."""
     from scipy.optimize import minimize
 
     kept = independent(straight)
@@ -324,12 +279,7 @@ def _of_group(
 
 
 def random_terms(random: Sequence[str], response: str) -> tuple[Bar, ...]:
-    """Parse random terms, such as `(1 + bits | participant)`.
-
-    Raises:
-        FormulaError: they can't be parsed.
-        UsageError: there is a term that is not random.
-    """
+    """Parse random terms, such as `(1 + bits | participant)`."""
     model = formula.parse(f"`{response}` ~ 1 + " + " + ".join(random))
     if model.fixed.terms:
         raise UsageError("--random", " + ".join(random), "random terms, such as (1 | participant)")
@@ -337,10 +287,8 @@ def random_terms(random: Sequence[str], response: str) -> tuple[Bar, ...]:
 
 
 def mixed_formula(rows: Observations, added: Sequence[Term], bars: Sequence[Bar]) -> tuple[str, list[str]]:
-    """Write the formula of the baseline and some added terms in lme4's notation, and list its random terms.
-
-    Random slopes of columns that other models add are left out.
-    """
+    """Write the formula of the baseline and some added terms in lme4's notation, and list its random terms."""
+    # Random slopes of columns that other models add are left out.
     absent = {variable for terms in rows.added.values() for term in terms for variable in term}
     absent -= {variable for term in added for variable in term}
     kept = []
@@ -373,10 +321,8 @@ def grouped(rows: Observations, bars: Sequence[Bar]) -> pl.DataFrame:
 
 
 def grouping_columns(random: Sequence[str], response: str) -> list[str]:
-    """List the columns that random terms group by."""
     return [*dict.fromkeys(name for bar in random_terms(random, response) for name in bar.group)] if random else []
 
 
 def slope_columns(random: Sequence[str], response: str) -> list[Variable]:
-    """List the variables with random slopes."""
     return [v for bar in random_terms(random, response) for term in bar.effects.terms for v in term] if random else []

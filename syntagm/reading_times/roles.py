@@ -12,19 +12,12 @@ from syntagm.core import UsageError, did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What a column can mean.
+    """What a column can mean."""
 
-    Arguments:
-        name: the name of the role, which is also the column's name in tables that Syntagm writes.
-        meaning: what the column holds.
-        synonyms: other names, the likeliest first; letters only, in lower case (see `_plain`).
-        joint: whether several columns can share the role, joined by `+`.
-    """
-
-    name: str
-    meaning: str
-    synonyms: tuple[str, ...] = ()
-    joint: bool = False
+    name: str  # the name of the role, which is also the column's name in tables that Syntagm writes
+    meaning: str  # what the column holds
+    synonyms: tuple[str, ...] = ()  # other names, the likeliest first; letters only, in lower case (see `_plain`)
+    joint: bool = False  # whether several columns can share the role, joined by `+`
 
 
 ROLES = (

@@ -61,15 +61,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clustered:
-    """The uncertainty of slopes by least squares.
+    """The uncertainty of slopes by least squares."""
 
-    Arguments:
-        influences: the influence of each row of the corpus on each slope. Shape (rows, slopes).
-        clusters: the units of the corpus: name -> the unit of each row.
-    """
-
-    influences: Numbers
-    clusters: Mapping[str, NDArray[np.int64]]
+    influences: Numbers  # the influence of each row of the corpus on each slope. Shape (rows, slopes).
+    clusters: Mapping[str, NDArray[np.int64]]  # the units of the corpus: name -> the unit of each row
 
     def of(self, weights: Numbers) -> tuple[float, float] | None:
         """Return the variance of a weighted sum of the slopes, cluster-robust, and its degrees of freedom; None with one unit."""
@@ -79,15 +74,10 @@ class Clustered:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Modelled:
-    """The uncertainty of slopes that are coefficients of a mixed-effects model.
+    """The uncertainty of slopes that are coefficients of a mixed-effects model."""
 
-    Arguments:
-        covariance: of all coefficients.
-        places: the place of each slope among them.
-    """
-
-    covariance: Covariance
-    places: tuple[int, ...]
+    covariance: Covariance  # of all coefficients
+    places: tuple[int, ...]  # the place of each slope among them
 
     def of(self, weights: Numbers) -> tuple[float, float]:
         """Return the variance of a weighted sum of the slopes, and Satterthwaite's degrees of freedom; infinite for no slope."""
@@ -99,27 +89,16 @@ class Modelled:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slopes:
-    """What a bit costs: the slopes of the added predictors of a word, and of the words before it.
+    """What a bit costs: the slopes of the added predictors of a word, and of the words before it."""
 
-    Arguments:
-        model: the language model.
-        places: what each slope belongs to.
-        values: milliseconds per unit of each.
-        uncertainty: None if the slopes were given.
-        n: the number of rows.
-        method: how the slopes were fitted, in words.
-        unit: of the times: `ms`, or `log ms` for natural logarithms.
-        messages: what the fit said of itself, such as that it is singular.
-    """
-
-    model: str
-    places: tuple[Place, ...]
-    values: Numbers
-    uncertainty: Clustered | Modelled | None
-    n: int
-    method: str = ""
-    unit: str = "ms"
-    messages: tuple[str, ...] = ()
+    model: str  # the language model
+    places: tuple[Place, ...]  # what each slope belongs to
+    values: Numbers  # milliseconds per unit of each
+    uncertainty: Clustered | Modelled | None  # None if the slopes were given
+    n: int  # the number of rows
+    method: str = ""  # how the slopes were fitted, in words
+    unit: str = "ms"  # of the times: `ms`, or `log ms` for natural logarithms
+    messages: tuple[str, ...] = ()  # what the fit said of itself, such as that it is singular
 
     @property
     def predictors(self) -> list[str]:
@@ -132,10 +111,8 @@ class Slopes:
         return max(place.back for place in self.places)
 
     def cells(self) -> list[tuple[str, str, int, float, float, float, float, str]]:
-        """List the slopes as rows of a table with the columns `COLUMNS`.
-
-        The unit is one of bits where the predictor is known as a surprisal by its name.
-        """
+        """List the slopes as rows of a table with the columns `COLUMNS`."""
+        # The unit is one of bits where the predictor is known as a surprisal by its name.
         found = []
         for place, amounts in zip(self.places, np.eye(len(self.places)), strict=True):
             bits = fullmatch(r"bits[\w.]*", place.predictor) or roles.choose([place.predictor], {}, ["bits"])
@@ -151,11 +128,7 @@ class Slopes:
         )
 
     def predict(self, amounts: Numbers) -> Number:
-        """Return the milliseconds of some amounts of the predictors, with the uncertainty of the slopes.
-
-        Arguments:
-            amounts: of each slope's predictor. Shape (slopes,).
-        """
+        """Return the milliseconds of some amounts of the predictors, with the uncertainty of the slopes."""
         value = float(self.values @ amounts)
         known = self.uncertainty.of(amounts) if self.uncertainty else None
         return Number(value) if known is None else Number(value, *known)
@@ -188,19 +161,7 @@ def fit(
     model: str = "ols",
     random: Sequence[str] = (),
 ) -> Slopes:
-    """Fit a regression on all rows, and return the slopes of the added columns and their lags.
-
-    Arguments:
-        label: the language model.
-        rows: the corpus.
-        clusters: the units of cluster-robust errors, for least squares.
-        model: `ols`, `loglinear` or `mixed`.
-        random: random terms in lme4's notation, for `mixed`.
-
-    Raises:
-        UsageError: an added term is a factor, or the effects of the model are curves.
-        InputError: the columns determine each other, or the rows don't admit the model.
-    """
+    """Fit a regression on all rows, and return the slopes of the added columns and their lags."""
     if model == "smooth":
         found = "effects of --model smooth, which are curves"
         raise UsageError("slopes", found, "another --model", "See the view shape.")

@@ -18,17 +18,11 @@ _NULL = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The curved parts of a natural cubic spline.
+    """The curved parts of a natural cubic spline."""
 
-    Arguments:
-        knots: the positions of the knots.
-        curvature: the second derivatives at the knots, from the values at them. Shape (knots, knots).
-        parts: the values at the knots of each curved part. Shape (knots, knots - 2).
-    """
-
-    knots: Numbers
-    curvature: Numbers
-    parts: Numbers
+    knots: Numbers  # the positions of the knots
+    curvature: Numbers  # the second derivatives at the knots, from the values at them. Shape (knots, knots).
+    parts: Numbers  # the values at the knots of each curved part. Shape (knots, knots - 2).
 
     def at(self, values: Numbers) -> Numbers:
         """Return the curved parts at some values. Shape (values, knots - 2)."""
@@ -36,15 +30,7 @@ class Basis:
 
 
 def basis(values: Numbers, name: str, count: int = KNOTS) -> Basis:
-    """Make a basis with knots at quantiles of some values.
-
-    Arguments:
-        name: the column, for messages.
-        count: the number of knots; fewer if there are fewer distinct values.
-
-    Raises:
-        InputError: there are fewer than three distinct values.
-    """
+    """Make a basis with knots at quantiles of some values."""
     distinct = np.unique(values)
     if len(distinct) < 3:
         raise InputError(f"column {name}", f"{len(distinct)} distinct values", "at least 3 for a curve")

@@ -45,25 +45,16 @@ _ARRAYS = "Give each word a row: pandas.DataFrame.explode, tidyr::unnest."
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A table as it stands in its file.
+    """A table as it stands in its file."""
 
-    Arguments:
-        path: the file.
-        frame: its columns, as text unless the file has types.
-        lines: the line of each row in the file, from 1. Of Parquet, the row.
-        digest: the SHA-256 of the file.
-        decimal: the decimal mark.
-    """
-
-    path: Path
-    frame: pl.DataFrame
-    lines: pl.Series
-    digest: str
-    decimal: str = "."
+    path: Path  # the file
+    frame: pl.DataFrame  # its columns, as text unless the file has types
+    lines: pl.Series  # the line of each row in the file, from 1. Of Parquet, the row.
+    digest: str  # the SHA-256 of the file
+    decimal: str = "."  # the decimal mark
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns."""
         return self.frame.columns
 
     def place(self, row: int) -> str:
@@ -75,11 +66,7 @@ class Source:
         return f"{self.path}, line {line}"
 
     def require(self, names: Iterable[str]) -> None:
-        """Refuse names that are not columns.
-
-        Raises:
-            InputError: there is no such column.
-        """
+        """Refuse names that are not columns."""
         for name in names:
             if name not in self.frame.columns:
                 listed = ", ".join(self.names[:15]) + (" ..." if len(self.names) > 15 else "")
@@ -88,11 +75,7 @@ class Source:
                 )
 
     def numbers(self, name: str) -> pl.Series:
-        """Return a column as numbers; missing values are null.
-
-        Raises:
-            InputError: a cell is neither a number nor missing; the message names its line.
-        """
+        """Return a column as numbers; missing values are null."""
         self.require([name])
         column = self.frame[name]
         if column.dtype.is_numeric() or column.dtype == pl.Boolean:
@@ -118,11 +101,7 @@ class Source:
         return pl.Series(name, numbers).fill_nan(None)
 
     def truths(self, name: str) -> pl.Series:
-        """Return a column as truth values: True, TRUE, true, 1, correct and their opposites; missing values are null.
-
-        Raises:
-            InputError: a cell is something else; the message names its line.
-        """
+        """Return a column as truth values: True, TRUE, true, 1, correct and their opposites; missing values are null."""
         column = self.frame[name]
         if column.dtype == pl.Boolean:
             return column
@@ -135,13 +114,8 @@ class Source:
         return pl.select(pl.when(absent).then(None).otherwise(right)).to_series().alias(name)
 
     def texts(self, columns: Sequence[str], shown: bool = False) -> pl.Series:
-        """Return one or more columns as text, joined by `/`; whole numbers have no decimals.
-
-        Names have Unicode's form NFC: programs differ in how they write the accents of one name.
-
-        Arguments:
-            shown: whether the texts are words, in which `NA` is a word, and `%2C` a comma, as Ibex writes it.
-        """
+        """Return one or more columns as text, joined by `/`; whole numbers have no decimals."""
+        # Names have Unicode's form NFC: programs differ in how they write the accents of one name.
         parts = []
         for name in columns:
             column = self.frame[name]
@@ -167,32 +141,20 @@ def _present(text: pl.Series) -> pl.Series:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """A table of reading times, or of surprisals of words, whose columns have the names of their roles.
+    """A table of reading times, or of surprisals of words, whose columns have the names of their roles."""
 
-    Arguments:
-        frame: a column per role, the other columns unchanged, and `line`.
-        chosen: role -> the columns that it was made from.
-        source: the file.
-        notes: sentences about what was read.
-        unit: the unit of times in the file.
-    """
-
-    frame: pl.DataFrame
-    chosen: Chosen
-    source: Source
-    notes: tuple[str, ...]
-    unit: str = "ms"
+    frame: pl.DataFrame  # a column per role, the other columns unchanged, and `line`
+    chosen: Chosen  # role -> the columns that it was made from
+    source: Source  # the file
+    notes: tuple[str, ...]  # sentences about what was read
+    unit: str = "ms"  # the unit of times in the file
 
     def has(self, *names: str) -> bool:
         """Return whether the table has columns of all these roles."""
         return all(name in self.chosen for name in names)
 
     def require(self, *names: str) -> None:
-        """Refuse a table without a column of one of these roles.
-
-        Raises:
-            InputError: no column has the role.
-        """
+        """Refuse a table without a column of one of these roles."""
         for name in names:
             if name not in self.chosen:
                 meaning, listed = roles.BY_NAME[name].meaning, ", ".join(self.source.names[:15])
@@ -207,14 +169,8 @@ _NUMERIC = ("time", "position", "bits", "entropy", "logprob", "length", "frequen
 
 
 def open_table(path: Path, decimal: str = "point") -> Source:
-    """Read a table without interpreting it: CSV with commas or semicolons, TSV (gzipped or not), or Parquet.
-
-    In TSV, quotation marks are ordinary characters unless those around the names of the columns show otherwise.
-
-    Raises:
-        InputError: the file can't be read, is not UTF-8, has no rows, or rows and header differ in length.
-        UsageError: there is no such decimal mark.
-    """
+    """Read a table without interpreting it: CSV with commas or semicolons, TSV (gzipped or not), or Parquet."""
+    # In TSV, quotation marks are ordinary characters unless those around the names of the columns show otherwise.
     if decimal not in DECIMALS:
         raise UsageError("--decimal", repr(decimal), "one of " + ", ".join(DECIMALS))
     mark = DECIMALS[decimal]
@@ -269,18 +225,7 @@ def _named(names: list[str], path: Path) -> list[str]:
 
 
 def interpret(source: Source, given: Chosen, unit: str = "", unused: Sequence[str] = ()) -> Readings:
-    """Give the columns of a table the names of their roles, and turn times into milliseconds.
-
-    Arguments:
-        source: the table.
-        given: role -> columns, from `roles.read`; the others are found by their names.
-        unit: the unit of the times: `ms`, `s` or `log-ms` (natural logarithms of milliseconds); by default milliseconds.
-        unused: roles that are not looked for.
-
-    Raises:
-        InputError: a cell that should be a number or a truth value is none.
-        UsageError: there is no such unit.
-    """
+    """Give the columns of a table the names of their roles, and turn times into milliseconds."""
     if unit and unit not in UNITS:
         raise UsageError("--unit", repr(unit), "one of " + ", ".join(UNITS))
     chosen = roles.choose(source.names, given, [name for name in roles.BY_NAME if name not in unused])
@@ -347,11 +292,7 @@ def _said_missing(rows: pl.DataFrame, columns: Sequence[str]) -> str:
 
 
 def refuse_absurd(frame: pl.DataFrame, names: Iterable[str], lines: pl.Series, place: str = "") -> None:
-    """Refuse columns of numbers with an infinite one, or one beyond `LARGEST`; missing values are let through.
-
-    Raises:
-        InputError: there is one; the message names its line.
-    """
+    """Refuse columns of numbers with an infinite one, or one beyond `LARGEST`; missing values are let through."""
     for name in (name for name in names if frame[name].dtype.is_float()):
         column = frame[name]
         if (wrong := (~column.is_between(-LARGEST, LARGEST)).fill_null(False)).any():

@@ -67,14 +67,7 @@ class Described:
 
 
 def page(title: str, suites: Iterable[Suite], frequencies: Frequencies | None = None, options: str = "") -> str:
-    """Return a Markdown page about suites; the same suites always give the same page.
-
-    Arguments:
-        title: the title of the page, that is, the arguments of `syntagm describe`.
-        suites: the suites, which are read once, keeping one in memory at a time.
-        frequencies: word frequencies for the baselines; None for a page without baselines.
-        options: the options of `syntagm describe`, each after a space.
-    """
+    """Return a Markdown page about suites; the same suites always give the same page."""
     described = [_describe(suite, frequencies) for suite in suites]
     shared = _find_shared(described)
     blocks = [f"# {markdown.text(title)}", f"Made by {markdown.code(f'syntagm describe {title}{options}')}."]
@@ -111,11 +104,9 @@ def _describe(suite: Suite, frequencies: Frequencies | None) -> Described:
 
 
 def _groups(described: Sequence[Described], key: str) -> Iterator[tuple[str, list[Described]]]:
-    """Group suites by an attribute, in the order of the first suite of each group; suites without it come last.
-
-    Values that differ only in case, blanks, slashes and underscores are one group, named as in its first suite: the
-    published BLiMP has the field `syntax/semantics` as well as `syntax_semantics`.
-    """
+    """Group suites by an attribute, in the order of the first suite of each group; suites without it come last."""
+    # Values that differ only in case, blanks, slashes and underscores are one group, named as in its first suite: the
+    # published BLiMP has the field `syntax/semantics` as well as `syntax_semantics`.
     groups: dict[str, list[Described]] = {}
     for entry in described:
         groups.setdefault(re.sub(r"[\s/_]+", "_", getattr(entry, key).casefold()), []).append(entry)

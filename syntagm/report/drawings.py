@@ -17,19 +17,7 @@ def save(
     spare: Callable[[Path, Sequence[str]], None] = lambda stem, columns: None,
     reading: Sequence[str | Path] = (),
 ) -> list[Path]:
-    """Write every figure of a report about runs to `folder`, each with its numbers as CSV.
-
-    Arguments:
-        folder: the folder, which is created if it does not exist.
-        formats: the formats to write; all if empty.
-        spare: called before a figure is written, with the stem of its files and the columns of its CSV; it may raise an
-            error to protect existing files.
-        reading: files that `syntagm reading` wrote, whose figures are among them.
-
-    Raises:
-        UsageError: a format does not exist, or the runs are of several tasks.
-        RunError: a run is damaged, or the folder can't be written.
-    """
+    """Write every figure of a report about runs to `folder`, each with its numbers as CSV."""
     endings(FORMATS, formats)  # an unknown format is refused before anything is drawn
     atomic.make_folder(folder)
     drawn = [(folder / name, figure) for each in chapters_of(runs, reading) for name, figure in each.figures()]

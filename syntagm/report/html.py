@@ -19,23 +19,15 @@ WIDE = 3
 
 @dataclass(frozen=True, slots=True)
 class HtmlTable:
-    """A table on a page.
+    """A table on a page."""
 
-    Arguments:
-        label: what a screen reader says that the table is.
-        headings: from `heading`.
-        rows: from `row` and `divider`.
-        leftward: whether its columns follow each other from right to left.
-        classes: from `classes`; the script lets people sort and filter the tables that are `sortable` and `filterable`.
-        tall: whether the table scrolls inside of the page.
-    """
-
-    label: str
+    label: str  # what a screen reader says that the table is
     headings: Sequence[Markup]
-    rows: Iterable[Markup]
+    rows: Iterable[Markup]  # from `row` and `divider`
+    # From `classes`; the script lets people sort and filter the tables that are `sortable` and `filterable`.
     classes: str = ""
-    tall: bool = False
-    leftward: bool = False
+    tall: bool = False  # whether the table scrolls inside of the page
+    leftward: bool = False  # whether its columns follow each other from right to left
 
     def __html__(self) -> str:
         """Return the table as HTML; templates call this."""
@@ -52,11 +44,7 @@ class HtmlTable:
 
 
 def tabulate(table: Table, label: str) -> HtmlTable:
-    """Return a table as HTML. Columns without text are numbers; None, or nan, is an empty cell.
-
-    Arguments:
-        label: what a screen reader says that the table is.
-    """
+    """Return a table as HTML. Columns without text are numbers; None, or nan, is an empty cell."""
     numeric = [all(not isinstance(cells[place], str) for cells in table.rows) for place in range(len(table.columns))]
     headings = [heading(name, is_number) for name, is_number in zip(table.columns, numeric, strict=True)]
     rows = [
@@ -110,32 +98,19 @@ def group_row(content: str, width: int) -> Markup:
 
 
 def isolate(name: str, breaks: bool = True) -> Markup:
-    """Return a name that does not change the direction of the text around it.
-
-    Arguments:
-        breaks: whether it may break into lines after punctuation.
-    """
+    """Return a name that does not change the direction of the text around it."""
     return Markup(f"<bdi>{breakable(name) if breaks else escape(name)}</bdi>")
 
 
 def row_heading(content: str) -> Markup:
-    """Return the heading of a row."""
     return Markup(f'<th scope="row">{escape(content)}</th>')
 
 
 def text_cell(content: str) -> Markup:
-    """Return a cell with text."""
     return Markup(f"<td>{escape(content)}</td>")
 
 
 def number_cell(content: object, value: object = None, classes: str = "") -> Markup:
-    """Return a cell with a number.
-
-    Arguments:
-        content: what it shows.
-        value: the number by which the table is sorted; None, or nan, if there is none.
-        classes: further classes of the cell.
-    """
     defined = value is not None and value == value
     names = " ".join(filter(None, ("number", "" if defined else "none", classes)))
     return Markup(f'<td class="{names}" data-value="{value if defined else ""}">{escape(content)}</td>')
@@ -152,7 +127,6 @@ def value_cell(value: float) -> Markup:
 
 
 def interval_cell(low: float, high: float) -> Markup:
-    """Return a cell with an interval."""
     text = "no interval" if low != low else f"[{low:.3f}, {high:.3f}]"
     return Markup(f'<td class="number" data-value="{low if low == low else ""}">{text}</td>')
 
@@ -165,7 +139,6 @@ def p_cell(p: float) -> Markup:
 
 
 def chance_cell(level: Chance) -> Markup:
-    """Return a cell with a chance level."""
     defined = level.value == level.value
     title = escape(f"{level}, {level.method}" if defined else level.method)
     name, value = ("number", level.value) if defined else ("number none", "")
@@ -180,13 +153,7 @@ def shade(value: float) -> str:
 
 
 def estimate_cell(estimate: Estimate | None, lacking: str = "not run", shaded: bool = False, suites: int = 0) -> Markup:
-    """Return a cell with an estimate, its interval, n, ties and undefined values.
-
-    Arguments:
-        lacking: what it shows if there is no estimate.
-        shaded: whether it has a colour.
-        suites: the number of suites over which the estimate is a mean, if the cell shall show it.
-    """
+    """Return a cell with an estimate, its interval, n, ties and undefined values."""
     if estimate is None:
         return number_cell(lacking)
     notes = [

@@ -366,10 +366,8 @@ def _ties(run: Run) -> str:
 
 
 def _tests(runs: Sequence[Run]) -> int:
-    """Return how many of the methods of `_COMPARISON` compare the models; adjustment is for several suites.
-
-    Models are compared on the suites that they share. Runs of `syntagm fill` have no verdicts to compare.
-    """
+    """Return how many of the methods of `_COMPARISON` compare the models; adjustment is for several suites."""
+    # Models are compared on the suites that they share. Runs of `syntagm fill` have no verdicts to compare.
     models: dict[tuple[str, str], set[str]] = {}
     for run in runs:
         for suite in () if references.fills_gaps(run) else run.suites:

@@ -20,23 +20,16 @@ _SHOWN = frozenset({*estimates.TAGS, "contrast", "comment", "description"})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column(Generic[R]):
-    """A run as a column of the report: its name and its numbers.
-
-    Arguments:
-        name: the name of the model, with the folder if two runs have the same model.
-        accuracies: (suite, measure) -> estimate; the measure "all" is the conjunction of all predictions.
-        judged: suite -> number of items with a value, including undefined values.
-        items: the number of items to judge, in all suites.
-        skipped: prediction that was not computed, or reason why an item has no context -> count.
-        pooled: (group of suites, measure) -> estimate; only for tasks that pool suites.
-    """
+    """A run as a column of the report: its name and its numbers."""
 
     run: R
-    name: str
+    name: str  # the name of the model, with the folder if two runs have the same model
+    # (suite, measure) -> estimate; the measure "all" is the conjunction of all predictions.
     accuracies: Mapping[tuple[str, str], Estimate]
-    judged: Mapping[str, int]
-    items: int
-    skipped: Mapping[str, int]
+    judged: Mapping[str, int]  # suite -> number of items with a value, including undefined values
+    items: int  # the number of items to judge, in all suites
+    skipped: Mapping[str, int]  # prediction that was not computed, or reason why an item has no context -> count
+    # (group of suites, measure) -> estimate; only for tasks that pool suites.
     pooled: Mapping[tuple[str, str], Estimate] = field(default_factory=dict)
 
     @property
@@ -63,19 +56,13 @@ class Column(Generic[R]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject(Generic[R]):
-    """A suite, and the columns that contain it. Suites with the same name but different content are different subjects.
+    """A suite, and the columns that contain it. Suites with the same name but different content are different subjects."""
 
-    Arguments:
-        number: the place of the suite in the report, from 1.
-        namesakes: the number of other subjects with the same name.
-        measures: the predictions, and "all" if their conjunction is a measure.
-    """
-
-    number: int
+    number: int  # the place of the suite in the report, from 1
     record: SuiteRecord
     columns: tuple[Column[R], ...]
-    namesakes: int = 0
-    measures: tuple[str, ...] = field(default=())
+    namesakes: int = 0  # the number of other subjects with the same name
+    measures: tuple[str, ...] = field(default=())  # the predictions, and "all" if their conjunction is a measure
 
     @property
     def name(self) -> str:

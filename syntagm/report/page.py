@@ -73,14 +73,8 @@ def report(
 
 
 def versions(chapters: Sequence[Chapter], ceiling: int) -> Iterator[str]:
-    """Yield versions of the page about some chapters, each shorter than the previous one.
-
-    A version that can't be small enough is skipped, unless it is the last.
-
-    Arguments:
-        chapters: the chapters, the first of which the page is named after.
-        ceiling: the maximum size of the page in bytes.
-    """
+    """Yield versions of the page about some chapters, each shorter than the previous one."""
+    # A version that can't be small enough is skipped, unless it is the last.
     parts = place_figures(chapters, min(shell.FIGURES, ceiling // 2))
     steps = range(max(len(part.section.versions) for part in parts))
     predictable = all(part.only or part.section.least for part in parts)
@@ -170,23 +164,14 @@ def _page(chapters: Sequence[Chapter], sections: Sequence[tuple[Section[Any], Ma
 
 
 def chapters_of(runs: Sequence[Run], reading: Sequence[str | Path] = ()) -> list[Chapter]:
-    """Return the chapter about runs, if there are runs, and that about files of reading times, if there are such files.
-
-    Raises:
-        UsageError: as for `chapter_of`.
-        InputError, RunError: a file of `reading` can't be read, or is damaged.
-    """
+    """Return the chapter about runs, if there are runs, and that about files of reading times, if there are such files."""
     about_runs = [chapter_of(runs)] if runs or not reading else []
     about_reading = opening.chapter_on(opening.open_all(reading))
     return [*about_runs, *([about_reading] if about_reading else [])]
 
 
 def chapter_of(runs: Sequence[Run]) -> Chapter:
-    """Return the chapter about runs of one task.
-
-    Raises:
-        UsageError: there are no runs or too many, or they are of several tasks.
-    """
+    """Return the chapter about runs of one task."""
     refuse_runs(runs)
     if kept.over_gaps(runs[0]):
         return Gaps(runs)
@@ -196,11 +181,7 @@ def chapter_of(runs: Sequence[Run]) -> Chapter:
 
 
 def refuse_runs(runs: Sequence[Run]) -> None:
-    """Refuse runs that no page can be about.
-
-    Raises:
-        UsageError: there are no runs or too many, or they are of several tasks.
-    """
+    """Refuse runs that no page can be about."""
     if not runs:
         raise UsageError("report", "no runs", "at least one run directory")
     if len(runs) > MOST:

@@ -19,17 +19,11 @@ _UMLAUTS = dict(zip("aouAOU", "äöüÄÖÜ", strict=True))
 
 @dataclass(frozen=True, slots=True)
 class MethodsText:
-    """The methods section of a page.
+    """The methods section of a page."""
 
-    Arguments:
-        paragraphs: the paragraphs, as HTML.
-        bibliography: everything that they cite, as BibTeX.
-        unknown: a sentence for each suite whose source is not known.
-    """
-
-    paragraphs: tuple[Markup, ...]
-    bibliography: str
-    unknown: tuple[str, ...]
+    paragraphs: tuple[Markup, ...]  # the paragraphs, as HTML
+    bibliography: str  # everything that they cite, as BibTeX
+    unknown: tuple[str, ...]  # a sentence for each suite whose source is not known
 
 
 def methods_text(runs: Sequence[Run]) -> MethodsText:

@@ -45,10 +45,9 @@ def find_mentioned(text: str) -> tuple[list[str], list[str]]:
 
 
 def of_suite(suite: SuiteRecord) -> tuple[list[str], list[str]]:
-    """Return the keys of a suite's sources, and the names of sources that are not in the bibliography.
-
-    The sources are those that the tags name and, for suites in the form of BLiMP or SyntaxGym, the papers about these.
-    """
+    """Return the keys of a suite's sources, and the names of sources that are not in the bibliography."""
+    # The sources are those that the tags name and, for suites in the form of BLiMP or SyntaxGym, the papers about
+    # these.
     keys, unknown = find_mentioned("; ".join(suite.tags.get(name, "") for name in ("reference", "paper")))
     if {"UID", "linguistics_term"} <= suite.tags.keys():  # the fields of BLiMP
         keys.append("warstadt-etal-2020-blimp")
@@ -81,7 +80,6 @@ def scoring(run: Run) -> Scoring:
 
 
 def fills_gaps(run: Run) -> bool:
-    """Return whether the run filled gaps."""
     return run.task.name == "gaps"
 
 

@@ -25,39 +25,26 @@ _NOT_SHOWN = (
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure of a section.
+    """A figure of a section."""
 
-    Arguments:
-        stem: the name of its files, without an ending; unique on a page.
-        label: what a screen reader says that the figure is.
-        caption: what stands below it on the page.
-        heading: what stands above it on the page, if the section has several figures.
-        table: its numbers as a table of the page, if the section shows them.
-    """
-
-    stem: str
+    stem: str  # the name of its files, without an ending; unique on a page
     figure: Figure
-    label: str = ""
-    caption: str | Markup = ""
-    heading: str | Markup = ""
-    table: HtmlTable | str = ""
+    label: str = ""  # what a screen reader says that the figure is
+    caption: str | Markup = ""  # what stands below it on the page
+    heading: str | Markup = ""  # what stands above it on the page, if the section has several figures
+    table: HtmlTable | str = ""  # its numbers as a table of the page, if the section shows them
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure on a page.
-
-    Arguments:
-        svg: "" if there is no room for it, or if it comes after the page.
-        saved: whether links that save it stand below it.
-        later: the URLs of a figure that comes after the page: of the drawing that the script puts into the page, and of
-            the picture that is shown without scripts.
-    """
+    """A figure on a page."""
 
     drawing: Drawing
-    svg: Markup
+    svg: Markup  # "" if there is no room for it, or if it comes after the page
     links: Links = INSIDE
-    saved: bool = False
+    saved: bool = False  # whether links that save it stand below it
+    # The URLs of a figure that comes after the page: of the drawing that the script puts into the page, and of the
+    # picture that is shown without scripts.
     later: tuple[str, str] | None = None
 
     def __html__(self) -> str:
@@ -100,52 +87,32 @@ def _nothing(chapter: object) -> Variables:
 
 @dataclass(frozen=True, slots=True)
 class Data(Generic[C]):
-    """A table that can be saved, beside or behind what a section shows.
+    """A table that can be saved, beside or behind what a section shows."""
 
-    Arguments:
-        name: the name of its file, without an ending; unique on a page.
-        label: what it is.
-    """
-
-    name: str
+    name: str  # the name of its file, without an ending; unique on a page
     label: str
     rows: Callable[[C], Rows]
 
 
 @dataclass(frozen=True, slots=True)
 class Section(Generic[C]):
-    """A section of a page about a chapter of type `C`, whose attributes are the numbers that it shows.
+    """A section of a page about a chapter of type `C`, whose attributes are the numbers that it shows."""
 
-    Arguments:
-        anchor: its id on the page, to which the menu leads.
-        heading: its heading, also in the menu.
-        caption: a paragraph below the heading, as HTML.
-        template: the template of what stands below its heading; the default shows the caption, the figures and the table.
-        when: whether a page about the chapter has this section.
-        figures: the figures of the section. They are asked for twice: for the page, where headings say what they show,
-            and to be saved as files, with titles of their own.
-        table: the table of the section, which can be saved as CSV under the name of the anchor.
-        data: the table that can be saved, if it isn't `table`.
-        more: further tables that can be saved, to which the template leads by itself.
-        show: further variables of the template. It also has `chapter`, `caption`, `pictures`
-            (the figures by stem), and `table`, `data` (a link that saves it) and `remarks` (its notes).
-        versions: variables of the template in ever shorter versions of the section; a page that would be larger than its
-            ceiling takes the next one.
-        least: a lower bound for the bytes that a version adds to the text that all versions have, so that those which can't be
-            small enough need not be made; if None, all are tried.
-    """
-
-    anchor: str
-    heading: str
-    caption: str = ""
+    anchor: str  # its id on the page, to which the menu leads
+    heading: str  # its heading, also in the menu
+    caption: str = ""  # a paragraph below the heading, as HTML
     template: str = "section.html"
-    when: Callable[[C], object] = _always
+    when: Callable[[C], object] = _always  # whether a page about the chapter has this section
     figures: Callable[[C, bool], Iterable[Drawing]] = _no_figures
     table: Callable[[C], Table] | None = None
-    data: Data[C] | None = None
-    more: Sequence[Data[C]] = ()
+    data: Data[C] | None = None  # the table that can be saved, if it isn't `table`
+    more: Sequence[Data[C]] = ()  # further tables that can be saved, to which the template leads by itself
+    # Further variables of the template. It also has `chapter`, `caption`, `pictures` (the figures by stem), and
+    # `table`, `data` (a link that saves it) and `remarks` (its notes).
     show: Callable[[C], Variables] = _nothing
     versions: Sequence[Variables] = ({},)
+    # A lower bound for the bytes that a version adds to the text that all versions have, so that those which can't be
+    # small enough need not be made; if None, all are tried.
     least: Callable[[C, Variables], int] | None = None
 
     @property

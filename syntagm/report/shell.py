@@ -38,36 +38,22 @@ def _environment(folder: Path) -> Environment:
 
 
 def render_part(template: str, variables: Mapping[str, Any], folder: Path = _HERE) -> str:
-    """Render a template of a part of a page.
-
-    Arguments:
-        folder: the folder of the templates.
-    """
+    """Render a template of a part of a page."""
     return _environment(folder).get_template(template).render(variables)
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands around the content of a page.
+    """What stands around the content of a page."""
 
-    Arguments:
-        style, script: the elements with the style sheet and the script.
-        policy: the content policy of the page; "" if a server sends it as a header.
-        remark: what the foot of the page says about it.
-    """
-
-    style: Markup
+    style: Markup  # `style`, `script`: the elements with the style sheet and the script
     script: Markup
-    policy: str = ""
-    remark: str = ""
+    policy: str = ""  # the content policy of the page; "" if a server sends it as a header
+    remark: str = ""  # what the foot of the page says about it
 
 
 def link(folder: str, policy: str = "", remark: str = "") -> Frame:
-    """Return the frame of a page whose style sheet and script are files in a folder.
-
-    Arguments:
-        folder: the URL of the folder, with its last slash.
-    """
+    """Return the frame of a page whose style sheet and script are files in a folder."""
     return Frame(
         Markup('<link rel="stylesheet" href="%sstyle.css">') % folder,
         Markup('<script src="%sscript.js" defer></script>') % folder,
@@ -94,17 +80,8 @@ def render(template: str, variables: Mapping[str, Any], frame: Frame = WHOLE) ->
 
 
 def write_first(path: Path, versions: Iterable[str], ceiling: int) -> int:
-    """Write the first version of a page that is no larger than the ceiling; return its size.
-
-    If all are too large, write nothing, and return the size of the last one.
-
-    Arguments:
-        versions: versions of the page, each with less content than the previous one.
-        ceiling: the maximum size of the page in bytes.
-
-    Raises:
-        RunError: the page can't be written.
-    """
+    """Write the first version of a page that is no larger than the ceiling; return its size."""
+    # If all are too large, write nothing, and return the size of the last one.
     size = 0
     for page in versions:
         content = page.encode()

@@ -13,13 +13,9 @@ from syntagm.suites import UNKNOWN, Direction, Language, language_of, scripts
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How the sentences of a suite are written.
+    """How the sentences of a suite are written."""
 
-    Arguments:
-        language: their language; `UNKNOWN` if the suite does not say it.
-    """
-
-    language: Language = UNKNOWN
+    language: Language = UNKNOWN  # their language; `UNKNOWN` if the suite does not say it
 
     @property
     def lang(self) -> str:

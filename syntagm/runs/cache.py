@@ -53,12 +53,7 @@ def default_path() -> Path:
 
 
 class AnswerCache:
-    """The cache of answers.
-
-    Arguments:
-        path: the SQLite file.
-        warn: called with a sentence about each fault of the file.
-    """
+    """The cache of answers."""
 
     def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
         self.path, self._warn = path, warn
@@ -161,10 +156,8 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _refuse_foreign(path: Path) -> None:
-    """Raise OSError if a cache, or a file that SQLite keeps beside it, is a link or not a regular file.
-
-    SQLite would write to the file that the link leads to, or wait for a pipe without end.
-    """
+    """Raise OSError if a cache, or a file that SQLite keeps beside it, is a link or not a regular file."""
+    # SQLite would write to the file that the link leads to, or wait for a pipe without end.
     for suffix in ("", *_BESIDE):
         try:
             status = os.lstat(f"{path}{suffix}")
@@ -197,10 +190,8 @@ def is_of_surroundings(error: Exception, path: Path) -> bool:
 
 
 def _log_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging.
-
-    For this statement, unlike others, SQLite does not wait for other processes, so this function waits.
-    """
+    """Switch to write-ahead logging."""
+    # For this statement, unlike others, SQLite does not wait for other processes, so this function waits.
     deadline = time.monotonic() + _TIMEOUT
     while True:
         try:

@@ -23,19 +23,7 @@ from syntagm.suites import Draw, SuiteFiles, sample_of
 
 
 def carry_out(asked: Evaluation, job: Job, progress: Progress | None = None, before: Run | None = None) -> Run:
-    """Evaluate one of the models of an evaluation in this process, or resume its run.
-
-    Arguments:
-        job: the model.
-        progress: receives progress and warnings.
-        before: a run of this evaluation; see `runs.engine.execute`.
-
-    Raises:
-        RunError: the run directory is in use or can't be written; raised before a model is loaded by its name.
-        UsageError, ModelError: the model can't do what is asked, or can't be loaded.
-        InputError: a suite is malformed (see `syntagm.check`), or its file was changed during the run.
-        Interrupted: `progress` requested a stop; making the same call again resumes the run.
-    """
+    """Evaluate one of the models of an evaluation in this process, or resume its run."""
     progress = progress or Progress()
     model = load(asked, job, progress)
     cache = _opened(asked.cache, progress)
@@ -52,12 +40,7 @@ def carry_out(asked: Evaluation, job: Job, progress: Progress | None = None, bef
 
 
 def load(asked: Evaluation, job: Job, progress: Progress) -> LanguageModel:
-    """Load a model of an evaluation, after checking that it can do the task, and that its run directory can be written.
-
-    Raises:
-        RunError: the run directory is in use, or can't be written.
-        UsageError, ModelError: the model can't do what is asked, or can't be loaded.
-    """
+    """Load a model of an evaluation, after checking that it can do the task, and that its run directory can be written."""
     if isinstance(job.model, LanguageModel):
         return job.model
     refuse_unable(asked, job)
@@ -73,35 +56,20 @@ def load(asked: Evaluation, job: Job, progress: Progress) -> LanguageModel:
 
 
 def refuse_unable(asked: Evaluation, job: Job) -> None:
-    """Refuse a model as far as its name tells that it can't do the task. Its files may be elsewhere, where workers are.
-
-    Raises:
-        UsageError, ModelError: the suites have no question for such a model, or it can't do what is asked.
-    """
+    """Refuse a model as far as its name tells that it can't do the task. Its files may be elsewhere, where workers are."""
     declared = names.declared(job.name)
     asked.task.refuse_unasked(asked.suites, declared)
     families.refuse_unable(declared, asked.task.queries)
 
 
 def check(asked: Evaluation, job: Job) -> None:
-    """Check all of a model that can be checked without reading its weights; `load` checks the same.
-
-    Raises:
-        UsageError, ModelError: as for `refuse_unable` and `models.names.check`.
-    """
+    """Check all of a model that can be checked without reading its weights; `load` checks the same."""
     refuse_unable(asked, job)
     names.check(job.name, asked.permissions, asked.task.queries)
 
 
 def pilots(asked: Evaluation, progress: Progress, began: Callable[[int, Job], None]) -> Iterator[Run]:
-    """Evaluate each model in memory on the items with which the samples of all sizes begin; see `after_pilots`.
-
-    Arguments:
-        began: called with the number of each model, from 1, and the model.
-
-    Raises:
-        SyntagmError: a pilot failed.
-    """
+    """Evaluate each model in memory on the items with which the samples of all sizes begin; see `after_pilots`."""
     for number, job in enumerate(asked.jobs, 1):
         began(number, job)
         try:
@@ -122,24 +90,14 @@ def _opened(cache: Cache | Path | None, progress: Progress) -> Cache | None:
 
 
 def with_workers(asked: Evaluation, progress: Progress) -> Iterator[tuple[Job, Run | SyntagmError]]:
-    """Evaluate the models with workers. Yield each model when it is finished or has failed.
-
-    The suites must be a `SuiteFiles`, and the folder of the runs must exist: workers and this process exchange files in it.
-
-    Raises:
-        UsageError: there is no such executor.
-        RunError: the workers can't be started, or have other versions.
-        Interrupted: `progress` requested a stop.
-    """
+    """Evaluate the models with workers. Yield each model when it is finished or has failed."""
+    # The suites must be a `SuiteFiles`, and the folder of the runs must exist: workers and this process exchange files
+    # in it.
     yield from drive(asked.jobs, _work(asked, asked.draw), _folder(asked), _workers(asked), progress)
 
 
 def pilots_of_workers(asked: Evaluation, progress: Progress) -> Iterator[Run]:
-    """Compute the pilots of all models with workers, in a temporary folder.
-
-    Raises:
-        SyntagmError: a pilot failed.
-    """
+    """Compute the pilots of all models with workers, in a temporary folder."""
     with atomic.scratch(_folder(asked) / "pilots") as place:
         jobs = [
             replace(job, label=f"{job.shown}, pilot", folder=place / str(number))
@@ -183,16 +141,9 @@ def after_pilots(asked: Evaluation, pilots: Iterable[Run], progress: Progress | 
 
 
 def sizes_after(pilots: Iterable[Run], stop_at: float, progress: Progress | None) -> dict[str, int]:
-    """Return how many items of each suite give the accuracy of every model an interval of this half-width.
-
-    All models get the number that one of them needs most, so that they are compared on the same items. Pilots are computed
-    again when a run is resumed, with the same result.
-
-    Arguments:
-        pilots: the runs of the pilots of all models.
-        stop_at: the half-width.
-        progress: receives a warning about each suite that is too small.
-    """
+    """Return how many items of each suite give the accuracy of every model an interval of this half-width."""
+    # All models get the number that one of them needs most, so that they are compared on the same items. Pilots are
+    # computed again when a run is resumed, with the same result.
     sizes: dict[str, int] = {}
     items: dict[str, int] = {}
     for run in pilots:

@@ -32,21 +32,13 @@ def versions() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What all models of a command are asked.
+    """What all models of a command are asked."""
 
-    Arguments:
-        task: what the suites are asked.
-        files: the names of suite files, as `materials.finding.expand` returns them.
-        draw: which items of each suite.
-        cache: the cache of answers; None for none.
-        command: the command line, for the record.
-    """
-
-    task: Task[Any]
-    files: Sequence[str]
-    draw: Draw = ALL_ITEMS
-    cache: Path | None = None
-    command: str = ""
+    task: Task[Any]  # what the suites are asked
+    files: Sequence[str]  # the names of suite files, as `materials.finding.expand` returns them
+    draw: Draw = ALL_ITEMS  # which items of each suite
+    cache: Path | None = None  # the cache of answers; None for none
+    command: str = ""  # the command line, for the record
 
 
 class _Suites:
@@ -90,11 +82,7 @@ class _Loaded:
         return Outcome(head, {name: [content] for name, content in opened.files.items()})
 
     def compute(self, name: str, order: Mapping[str, Any], cache: AnswerCache | None, progress: Progress) -> Outcome:
-        """Compute a unit.
-
-        Raises:
-            ModelError, InputError: the model or a suite is not what it was when the run was opened.
-        """
+        """Compute a unit."""
         task = self._work.task
         if self.model.fingerprint != order["fingerprint"]:
             raise ModelError(
@@ -124,29 +112,16 @@ class Tally(Progress):
         self.count = 0
 
     def answered(self, suite: str, questions: int) -> None:
-        """Count questions."""
         self.count += questions
 
 
 class Computer:
-    """Computes pieces of work, one at a time.
+    """Computes pieces of work, one at a time."""
 
-    What it has to know of a model is its *order*: `model`, its name; `label`; `options`, those with which its run was opened;
-    `fingerprint`, when it was opened; and `folder`, the run directory. Where the worker can't see that folder, `finished` is the
-    record of a finished, undamaged run; `files` has the files of the run from which the results are encoded; and `answer` is the
-    first answer of the run, for a model that is not steady.
-
-    Arguments:
-        name: the name of the worker.
-        files: the suites of the command.
-        expected: the versions of the driver; see `versions`.
-        permissions: what the user permits.
-
-    Attributes:
-        answered: how far it is with its unit.
-        pace: how long it takes.
-        loaded: the model that is loaded.
-    """
+    # What it has to know of a model is its *order*: `model`, its name; `label`; `options`, those with which its run was
+    # opened; `fingerprint`, when it was opened; and `folder`, the run directory. Where the worker can't see that
+    # folder, `finished` is the record of a finished, undamaged run; `files` has the files of the run from which the
+    # results are encoded; and `answer` is the first answer of the run, for a model that is not steady.
 
     def __init__(
         self, work: Work, name: str, files: SuiteFiles, expected: Mapping[str, str], permissions: Permissions = NONE
@@ -164,21 +139,14 @@ class Computer:
         return AnswerCache(self.work.cache, print) if self.work.cache else None
 
     def deliver(self, piece: Piece, order: Mapping[str, Any], deliver: Callable[[Outcome], Any]) -> Any:
-        """Compute a piece, and return what `deliver` makes of its outcome, or of the refusal after an error.
-
-        Results are encoded only while they are delivered, so that an error then is a refusal, too.
-        """
+        """Compute a piece, and return what `deliver` makes of its outcome, or of the refusal after an error."""
+        # Results are encoded only while they are delivered, so that an error then is a refusal, too.
         try:
             return deliver(self.outcome(piece, order))
         except SyntagmError as error:
             return deliver(refusal(error, fatal=isinstance(error, _OtherVersions)))
 
     def outcome(self, piece: Piece, order: Mapping[str, Any]) -> Outcome:
-        """Compute a piece.
-
-        Raises:
-            SyntagmError: the model or a suite is not usable, or has changed; or the versions are others.
-        """
         outcome = self._outcome(piece, order)
         self.pace.note(piece, outcome.seconds)
         return outcome

@@ -43,15 +43,7 @@ _COMMITTING = 8
 def drive(
     jobs: Sequence[Job], work: Work, folder: Path, executor: Executor, progress: Progress
 ) -> Iterator[tuple[Job, Run | SyntagmError]]:
-    """Evaluate models with the workers of an executor, and yield each model when it is finished or has failed.
-
-    Arguments:
-        folder: an existing folder, in which a folder for the executor is made, and deleted at the end.
-
-    Raises:
-        RunError: the workers can't be started, or have other versions.
-        Interrupted: `progress` requested a stop; making the same call again resumes the runs.
-    """
+    """Evaluate models with the workers of an executor, and yield each model when it is finished or has failed."""
     with contextlib.ExitStack() as stack:
         try:
             place = stack.enter_context(atomic.scratch(folder / "work"))
@@ -66,14 +58,7 @@ def drive(
 
 
 class _Open:
-    """A locked run directory.
-
-    Attributes:
-        reported: how many questions of units that are not yet committed were reported as answered.
-        order: what workers have to know of the model.
-        unchanged: whether the run was done before.
-        stack: what ends with the run: the lock of its folder, and the note of an interruption.
-    """
+    """A locked run directory."""
 
     def __init__(self, job: Job) -> None:
         assert job.folder, "workers write no runs in memory"
@@ -150,11 +135,7 @@ class _Driver:
         self._progress.noted(f"the workers took {spent}; units were committed in {self._seconds.committing:.2f} s")
 
     def _receive(self, arrivals: Sequence[Arrival]) -> None:
-        """Handle outcomes.
-
-        Raises:
-            SyntagmError: an error that ends the command. All units that have arrived with it are committed before.
-        """
+        """Handle outcomes."""
         if arrivals:
             self._staff.barren = 0
         errors = [(arrival, arrival.error()) for arrival in arrivals]
@@ -345,12 +326,9 @@ class _Driver:
 
 
 class _Staff:
-    """The workers of a command: how many there are, and when others are started for those that have ended.
+    """The workers of a command: how many there are, and when others are started for those that have ended."""
 
-    Attributes:
-        productive: the workers that have taken or delivered something.
-        barren: how many workers have ended without any work since the last outcome arrived.
-    """
+    # barren: how many workers have ended without any work since the last outcome arrived.
 
     def __init__(self, session: Session, executor: Executor, progress: Progress) -> None:
         self._session, self._executor, self._progress = session, executor, progress
@@ -367,15 +345,7 @@ class _Staff:
         self._progress.noted(f"workers started: {', '.join(names)}")
 
     def replace(self, ended: Sequence[Ended], left: int) -> None:
-        """Start workers for those that have ended, as far as there is work for them.
-
-        Arguments:
-            ended: the workers that have just ended.
-            left: how many pieces are left.
-
-        Raises:
-            RunError: too many workers ended before they did anything, or no worker is left and none can be started.
-        """
+        """Start workers for those that have ended, as far as there is work for them."""
         self._ended += len(ended)
         alive = self._started - self._ended
         new = min(self._executor.count, left) - alive

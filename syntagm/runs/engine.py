@@ -49,28 +49,9 @@ def execute(
     before: Run | None = None,
     place: int | None = None,
 ) -> Run:
-    """Run a task, or resume the run that the folder already contains.
-
-    Arguments:
-        task: the task.
-        model: the model.
-        suites: the suites. They are iterated over twice, so that files can be read one at a time; an iterator is
-            converted to a list.
-        folder: the run directory; None for a run in memory.
-        cache: a cache of answers, for tasks that score texts.
-        progress: receives progress and warnings.
-        command: the command line, for the record.
-        before: a run for which the same suites were just read. If the folder contains a finished run of the same model on
-            them, they are not read again.
-        place: the place of the model among those of the command; see `evaluation.Job`.
-
-    Raises:
-        ModelError: the model can't do what the task needs, fails, or changes during the run.
-        InputError: a suite is malformed (see `syntagm.check`), or its file was changed during the run.
-        UsageError: two suites have the same name, there are no suites, or there is nothing to score.
-        RunError: the folder is in use, can't be written, or contains another run.
-        Interrupted: `progress` requested a stop; making the same call again resumes the run.
-    """
+    """Run a task, or resume the run that the folder already contains."""
+    # suites: the suites. They are iterated over twice, so that files can be read one at a time; an iterator is
+    # converted to a list.
     progress = progress or Progress()
     suites = list(suites) if isinstance(suites, Iterator) else suites
     with _ledger(folder, place) as ledger:
@@ -111,18 +92,7 @@ def execute(
 
 
 def planned(task: Task[Any], model: LanguageModel, suites: Iterable[Suite], recorded: Options) -> tuple[Options, Plan]:
-    """Plan a run.
-
-    Arguments:
-        recorded: the options of the run that the folder already contains; empty for a new run.
-
-    Returns:
-        The options that the numbers depend on, and the plan.
-
-    Raises:
-        ModelError: the model can't do what the task needs.
-        InputError, UsageError: as for `execute`.
-    """
+    """Plan a run."""
     families.refuse_unable(model, task.queries)
     options = options_of(task, model, recorded)
     noted: list[Finding] = []
@@ -151,11 +121,7 @@ def _ledger(folder: str | Path | None, place: int | None) -> Iterator[Ledger | M
 
 
 def recall(asking: Asking, answer: Surprisals | None) -> None:
-    """Ask a model again about a text that was scored when the run was begun; `Run.first_answer` has it.
-
-    Raises:
-        ModelError: it has changed since then.
-    """
+    """Ask a model again about a text that was scored when the run was begun; `Run.first_answer` has it."""
     if answer:
         asking.recall(answer)
         asking.confirm()
@@ -164,14 +130,7 @@ def recall(asking: Asking, answer: Surprisals | None) -> None:
 def compute(
     task: Task[Any], asking: Asking, unit: Unit, content: Any, cache: Cache | None, progress: Progress
 ) -> tuple[Judged, int]:
-    """Score the questions of a unit with the model, and judge the answers.
-
-    Returns:
-        The tables of the unit, and the number of answers from the cache.
-
-    Raises:
-        ModelError: the model fails, or has changed.
-    """
+    """Score the questions of a unit with the model, and judge the answers."""
     questions = task.ask(content)
     answered = cached = 0
 
@@ -216,14 +175,11 @@ def _score_portion(
     cache: Cache | None,
     done: Callable[[int], None],
 ) -> Iterator[Surprisals]:
-    """Yield the answers for a portion of texts, from the cache or the model.
-
-    Portions don't depend on the content of the cache, and the answers of each are cached as soon as it is finished. So
-    a run that is resumed after a kill computes each portion either fully or not at all. A model that computes each text
-    on its own, such as one on a server, loses little: what it answered before an error is cached, too.
-
-    No answer is used or cached before the model has confirmed that it has not changed.
-    """
+    """Yield the answers for a portion of texts, from the cache or the model."""
+    # Portions don't depend on the content of the cache, and the answers of each are cached as soon as it is finished.
+    # So a run that is resumed after a kill computes each portion either fully or not at all. A model that computes each
+    # text on its own, such as one on a server, loses little: what it answered before an error is cached, too.
+    # No answer is used or cached before the model has confirmed that it has not changed.
     if cached_answers:
         done(len(cached_answers))
         for answer in cached_answers.values():
@@ -259,16 +215,7 @@ def _confirmed(
 
 
 def well_formed(suites: Iterable[Suite], noted: list[Finding] | None = None) -> Iterator[Suite]:
-    """Yield the suites, checking each one first.
-
-    Arguments:
-        suites: the suites.
-        noted: a list to which the warnings that a run shows are appended.
-
-    Raises:
-        InputError: `syntagm check` finds an error in a suite.
-        UsageError: two suites have the same name, or there are no suites.
-    """
+    """Yield the suites, checking each one first."""
     names: set[str] = set()
     for suite in suites:
         findings = list(check([suite]))
@@ -287,11 +234,7 @@ def well_formed(suites: Iterable[Suite], noted: list[Finding] | None = None) -> 
 
 
 def missing_units(suites: Iterable[Suite], missing: Sequence[Unit], plan: Plan) -> Iterator[tuple[Suite, list[Unit]]]:
-    """Yield each suite that has missing units, with these units. If no unit is missing, no suite is read.
-
-    Raises:
-        InputError: a suite was changed after the run was planned.
-    """
+    """Yield each suite that has missing units, with these units. If no unit is missing, no suite is read."""
     units: dict[str, list[Unit]] = {}
     for unit in missing:
         units.setdefault(unit.suite, []).append(unit)

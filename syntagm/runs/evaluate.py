@@ -129,11 +129,7 @@ def _job(model: LanguageModel | OwnModel, folder: str | Path | None) -> Job:
 
 
 def task_of(measures: Sequence[Measure | str], align: Rule, convention: str = DEFAULT) -> Task[Any]:
-    """Return the task that computes measures, or the suites' own predictions if there are none.
-
-    Raises:
-        UsageError: a measure or the convention does not exist, or there are measures beside another convention than bits.
-    """
+    """Return the task that computes measures, or the suites' own predictions if there are none."""
     parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures]
     judged = Predictions(align, convention)
     if parsed and convention != DEFAULT:

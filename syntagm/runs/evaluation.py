@@ -18,23 +18,15 @@ from syntagm.suites import ALL_ITEMS, Draw, Suite
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A model to evaluate.
+    """A model to evaluate."""
 
-    Arguments:
-        model: its name, or the model itself, loaded.
-        label: its name in tables and figures, `NAME` or `GROUP: NAME`; "" for the name that it has.
-        folder: its run directory; None for a run in memory.
-        place: its place among the models of the command, from 0; None for one that is given alone.
-    """
-
-    model: str | LanguageModel
-    label: str = ""
-    folder: Path | None = None
-    place: int | None = None
+    model: str | LanguageModel  # its name, or the model itself, loaded
+    label: str = ""  # its name in tables and figures, `NAME` or `GROUP: NAME`; "" for the name that it has
+    folder: Path | None = None  # its run directory; None for a run in memory
+    place: int | None = None  # its place among the models of the command, from 0; None for one that is given alone
 
     @property
     def name(self) -> str:
-        """The name of the model."""
         return self.model if isinstance(self.model, str) else self.model.name
 
     @property

@@ -51,12 +51,7 @@ class FiledArrival(Arrival):
 
 
 class Pulse:
-    """Whether a file is still renewed, judged by the observer's monotonic clock.
-
-    Attributes:
-        exists: whether the file was there when it was last looked for.
-        size: the size of the file when it was last seen: in a lease, the number of questions that are answered.
-    """
+    """Whether a file is still renewed, judged by the observer's monotonic clock."""
 
     def __init__(self, path: Path, patience: float) -> None:
         self._path, self._patience = path, patience
@@ -151,11 +146,7 @@ class Exchange:
             yield _parsed(name)
 
     def renew(self, lease: Path, answered: int) -> None:
-        """Renew a lease, and tell how many questions of its piece are answered.
-
-        Raises:
-            FileNotFoundError: the driver gave the piece to another worker.
-        """
+        """Renew a lease, and tell how many questions of its piece are answered."""
         os.utime(lease)
         # Unlike writing, this takes no space, and can't create a file. A piece is not lost for want of the number.
         with contextlib.suppress(OSError):
@@ -166,12 +157,7 @@ class Exchange:
         self.lease_of(piece, worker).unlink(missing_ok=True)
 
     def deliver(self, piece: Piece, worker: str, outcome: Outcome) -> None:
-        """Write the outcome of a piece, and end the lease.
-
-        Raises:
-            RunError: the disk is full, or another fault of the file system.
-            FileNotFoundError: the driver has deleted the exchange.
-        """
+        """Write the outcome of a piece, and end the lease."""
         try:
             hashes = {
                 name: self._write_file(self._file(piece, worker, name), outcome.files[name]) for name in outcome.files

@@ -69,11 +69,7 @@ def _shape(record: Mapping[str, Any]) -> Shape:
 
 
 def kinds(task: str, options: Options, suites: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the kinds of all measures of a run, as its record has them: measure -> `Kind.value`.
-
-    Arguments:
-        suites: the records of the suites.
-    """
+    """Return the kinds of all measures of a run, as its record has them: measure -> `Kind.value`."""
     measures = dict.fromkeys(name for suite in suites for name in suite["predictions"])
     return {name: TASKS[task].kind(name, options).value for name in measures}
 
@@ -112,12 +108,7 @@ def lost_record(folder: Path) -> RunError | None:
 
 
 def read_record(folder: Path) -> dict[str, Any] | None:
-    """Return the content of run.json; None if the folder contains no run.
-
-    Raises:
-        RunError: the file is missing (see `lost_record`), can't be read, was damaged or edited, or has another version of
-            the format.
-    """
+    """Return the content of run.json; None if the folder contains no run."""
     path = folder / "run.json"
     if path.exists():
         return RECORD.read(path)
@@ -143,11 +134,7 @@ def is_done(folder: Path) -> bool:
 
 
 def read_ledger(folder: Path, record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the finished units by name. A last line that was cut short by a kill is ignored.
-
-    Raises:
-        RunError: the ledger was damaged or edited.
-    """
+    """Return the finished units by name. A last line that was cut short by a kill is ignored."""
     path, expected = folder / LEDGER, record["files"].get(LEDGER)
     content = content_of(path)
     whole = hashlib.sha256(content).hexdigest() == expected
@@ -162,17 +149,7 @@ def read_ledger(folder: Path, record: Mapping[str, Any]) -> dict[str, dict[str, 
 def ledger_lines(
     content: bytes, path: Path, verified: bool = False
 ) -> tuple[dict[str, dict[str, Any]], list[RunError]]:
-    """Parse the lines of a ledger.
-
-    Arguments:
-        content: the content of the file.
-        path: the file, for messages.
-        verified: whether the hash of the whole file has already been checked.
-
-    Returns:
-        The finished units by name, and an error for each damaged line, and for each further line of a unit. A last line
-        that was truncated by a kill counts as neither.
-    """
+    """Parse the lines of a ledger."""
     entries: dict[str, dict[str, Any]] = {}
     faults: list[RunError] = []
     *lines, rest = content.split(b"\n")

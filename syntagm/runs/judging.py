@@ -42,12 +42,7 @@ def convention_of(run: Run) -> str:
 
 
 def ties_of(runs: Sequence[Run], measure: str = "", suite: str = "") -> str:
-    """Return what ties count as, as in `TIES`; several where some predictions don't compare two whole sentences.
-
-    Arguments:
-        measure: the name of a prediction, or a scoring rule; empty for all predictions.
-        suite: the name of a suite; empty for all.
-    """
+    """Return what ties count as, as in `TIES`; several where some predictions don't compare two whole sentences."""
     values = {
         tie_value(convention) if prediction in whole(run, name) else 0.0
         for run in runs
@@ -119,10 +114,8 @@ def _models_by(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def treatment(runs: Sequence[Run]) -> str:
-    """Return a sentence about what differs in the signatures of runs besides model, items and convention; "" if nothing does.
-
-    A setting that only some of the models have, such as the masking of masked models, is no difference in treatment.
-    """
+    """Return a sentence about what differs in the signatures of runs besides model, items and convention; "" if nothing does."""
+    # A setting that only some of the models have, such as the masking of masked models, is no difference in treatment.
     treated = {name: _treatment(run) for name, run in named(runs) if run.task is not People}
     found = []
     for key in dict.fromkeys(key for settings in treated.values() for key in settings):

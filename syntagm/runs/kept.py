@@ -45,7 +45,6 @@ class _Memory:
                 self._forget(next(iter(self._tables)))
 
     def drop(self, run: int) -> None:
-        """Drop the tables of a run."""
         with self._lock:
             for key in [key for key in self._tables if key[0] == run]:
                 self._forget(key)
@@ -60,26 +59,16 @@ _numbers = itertools.count()
 
 
 class Kept:
-    """Those tables of one run that are held in memory.
-
-    Arguments:
-        run: the run. When it is deleted, its tables are dropped.
-    """
+    """Those tables of one run that are held in memory."""
 
     def __init__(self, run: object) -> None:
         self._number = next(_numbers)
         weakref.finalize(run, _memory.drop, self._number).atexit = False
 
     def table(self, kind: str, suite: str, read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-        """Return a table from memory, or else read it and hold it.
-
-        It is a copy, which shares the values: in a frame of polars, columns are replaced, and values never are. So what
-        is written into it stays there, and doesn't change the run.
-
-        Arguments:
-            kind, suite: what distinguishes it from other tables of the run.
-            read: reads it.
-        """
+        """Return a table from memory, or else read it and hold it."""
+        # It is a copy, which shares the values: in a frame of polars, columns are replaced, and values never are. So
+        # what is written into it stays there, and doesn't change the run.
         key = (self._number, kind, suite)
         if (table := _memory.get(key)) is None:
             table = read()

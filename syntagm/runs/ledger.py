@@ -43,33 +43,20 @@ _PLANNED = frozenset({"predictions", "sentences", "shards", "left_out", "first_l
 
 
 def options_of(task: Task[Any], model: LanguageModel, recorded: Options) -> dict[str, Any]:
-    """Return the options that the numbers of a run depend on.
-
-    Arguments:
-        recorded: the options of the run that the folder already contains; empty for a new run. The tolerance for ties, in
-            bits, is 1e-4, or the model's numerical error if larger. That is measured, so a resumed run keeps its tolerance.
-    """
+    """Return the options that the numbers of a run depend on."""
     tolerance = float(recorded["tolerance"]) if recorded else max(1e-4, model.numerical_error)
     return task.options(model, tolerance, recorded)
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A planned run, as the ledger needs it. No model and no suite belong to it, so that a worker can plan a run.
+    """A planned run, as the ledger needs it. No model and no suite belong to it, so that a worker can plan a run."""
 
-    Arguments:
-        record: the record of the run.
-        units: the units of all suites, in order.
-        tables: the suffixes of the tables that each unit saves.
-        files: further files to save next to the record: name -> content.
-        warnings: sentences to show to the user before the run.
-    """
-
-    record: dict[str, Any]
-    units: tuple[Unit, ...]
-    tables: tuple[str, ...]
-    files: Mapping[str, bytes]
-    warnings: tuple[str, ...]
+    record: dict[str, Any]  # the record of the run
+    units: tuple[Unit, ...]  # the units of all suites, in order
+    tables: tuple[str, ...]  # the suffixes of the tables that each unit saves
+    files: Mapping[str, bytes]  # further files to save next to the record: name -> content
+    warnings: tuple[str, ...]  # sentences to show to the user before the run
 
 
 def opening(task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str) -> Opening:
@@ -80,13 +67,8 @@ def opening(task: Task[Any], model: LanguageModel, options: Options, plan: Plan,
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Lock a run directory against other processes, and create it if it does not exist.
-
-    If nothing is written into a new run directory, it is deleted at the end.
-
-    Raises:
-        RunError: the folder can't be created or written, another process has locked it, or `shards` is a link.
-    """
+    """Lock a run directory against other processes, and create it if it does not exist."""
+    # If nothing is written into a new run directory, it is deleted at the end.
     with lock.held(folder), atomic.used_folder(shards := atomic.inside(folder, "shards")):
         for path in folder.iterdir():
             if path.exists() and not (path.is_file() or path.is_dir() or path.name.startswith(".")):
@@ -98,12 +80,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 class Ledger:
-    """The record and the ledger of a run directory that this process has locked (`locked`).
-
-    Arguments:
-        folder: the run directory.
-        place: the place of its model in the command (`evaluation.Job`). None leaves a recorded one as it is.
-    """
+    """The record and the ledger of a run directory that this process has locked (`locked`)."""
 
     def __init__(self, folder: Path, place: int | None = None) -> None:
         self._folder, self._place = folder, place
@@ -124,11 +101,7 @@ class Ledger:
         return options
 
     def open(self, opening: Opening, progress: Progress) -> list[Unit]:
-        """Record the plan of a new run, or check it against the run in the folder; return the missing units.
-
-        Raises:
-            RunError: the folder contains another run.
-        """
+        """Record the plan of a new run, or check it against the run in the folder; return the missing units."""
         new, units = opening.record, opening.units
         recorded = self._recorded
         if recorded is not None:
@@ -207,11 +180,7 @@ class Ledger:
         atomic.append(self._folder / LEDGER, record.sealed(line))
 
     def commit_written(self, units: Sequence[tuple[Mapping[str, Any], Mapping[str, Path]]]) -> None:
-        """Commit several units at once: move their tables, which are written durably already, and then write their lines.
-
-        Arguments:
-            units: for each unit its line (see `encoding.encoded`) and the files of its tables: suffix -> file.
-        """
+        """Commit several units at once: move their tables, which are written durably already, and then write their lines."""
         atomic.move({self._shard(line, ending): path for line, files in units for ending, path in files.items()})
         atomic.append(self._folder / LEDGER, *(record.sealed(line) for line, _ in units))
 
@@ -231,12 +200,7 @@ class Ledger:
             _write_results(self._folder, self._finished())
 
     def finish(self, results: Mapping[str, Path], hashes: Mapping[str, str]) -> None:
-        """Finish the run with results that are written durably already; see `encoding.encoded_results`.
-
-        Arguments:
-            results: the files: name -> file.
-            hashes: the SHA-256 of the files.
-        """
+        """Finish the run with results that are written durably already; see `encoding.encoded_results`."""
         atomic.move({self._folder / name: path for name, path in results.items()})
         _write_record(self._folder, self._finished(), hashes)
 
@@ -269,15 +233,7 @@ def _write_record(folder: Path, recorded: Mapping[str, Any], results: Mapping[st
 
 
 def renew(folder: Path) -> list[str]:
-    """Renew the seal of a run's record after an intended change, and write the results again with it.
-
-    Returns:
-        The names of changed files.
-
-    Raises:
-        RunError: another process has locked the folder, another file is damaged, or the record has no valid shape
-            or contradicts the ledger or the tables.
-    """
+    """Renew the seal of a run's record after an intended change, and write the results again with it."""
     with locked(folder):
         if (renewed := RECORD.renewed(folder / "run.json")) is None:
             return []
@@ -315,13 +271,8 @@ def faults(folder: Path) -> dict[Path, SyntagmError]:
 
 
 def is_unchanged(folder: Path, task: Task[Any], model: LanguageModel, suites: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether a folder contains an undamaged, finished run of this model on these suites.
-
-    Then its record is the plan that the suites and the model give, and they need not be read and planned to see this.
-
-    Arguments:
-        suites: the suites as in the record of a run of any model.
-    """
+    """Return whether a folder contains an undamaged, finished run of this model on these suites."""
+    # Then its record is the plan that the suites and the model give, and they need not be read and planned to see this.
     recorded = None if lost_record(folder) else read_record(folder)
     return recorded is not None and same_plan(recorded, task, model, suites) and not faults(folder)
 
@@ -359,11 +310,7 @@ def _hash_of(path: Path) -> str:
 
 
 def new_record(task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str) -> dict[str, Any]:
-    """Return the record of a run that begins now, in the form that reading it from JSON gives.
-
-    Raises:
-        UsageError: the model's label, which is an attribute that can be set, is no text.
-    """
+    """Return the record of a run that begins now, in the form that reading it from JSON gives."""
     label: object = model.label or ""
     if not isinstance(label, str) or any("\ud800" <= character <= "\udfff" for character in label):
         raise UsageError(f"the label of {model.name}", repr(label), "a text")

@@ -42,5 +42,4 @@ class MemoryLedger:
         self._record |= {"status": "done", "finished": datetime.now(UTC).isoformat(timespec="seconds")}
 
     def run(self) -> Run:
-        """Return the run."""
         return Run(None, self._record, self._entries, self._tables, self._files)

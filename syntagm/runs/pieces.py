@@ -15,17 +15,12 @@ OPEN, RESULTS = "open", "results"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Piece:
-    """A piece of work.
+    """A piece of work."""
 
-    Arguments:
-        model: the number of the model.
-        place: the place among the pieces of the model: the largest units come first.
-        name: the name of the unit; `OPEN` for the opening (load the model and plan its run), `RESULTS` for the results
-            (encode them when all units are committed).
-    """
-
-    model: int
-    place: int
+    model: int  # the number of the model
+    place: int  # the place among the pieces of the model: the largest units come first
+    # The name of the unit; `OPEN` for the opening (load the model and plan its run), `RESULTS` for the results (encode
+    # them when all units are committed).
     name: str
 
     def __str__(self) -> str:
@@ -57,36 +52,25 @@ def refusal(error: SyntagmError, fatal: bool) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Arrival(ABC):
-    """An outcome that has arrived.
+    """An outcome that has arrived."""
 
-    Arguments:
-        piece, worker: what was computed by whom.
-        head: as the worker delivered it.
-        files: the files that it delivered, as files of the driver: name -> place.
-        hashes: the SHA-256 of the files.
-        seconds: as in `Outcome`.
-    """
-
-    piece: Piece
+    piece: Piece  # `piece`, `worker`: what was computed by whom
     worker: str
-    head: Mapping[str, Any]
-    files: Mapping[str, Path]
-    hashes: Mapping[str, str]
-    seconds: Sequence[float]
+    head: Mapping[str, Any]  # as the worker delivered it
+    files: Mapping[str, Path]  # the files that it delivered, as files of the driver: name -> place
+    hashes: Mapping[str, str]  # the SHA-256 of the files
+    seconds: Sequence[float]  # as in `Outcome`
 
     @abstractmethod
     def settle(self) -> bool:
-        """Have all files in their places, durably; return whether they are those that the worker wrote.
-
-        It is called once, in a thread, since it waits for the file system. It may raise OSError.
-        """
+        """Have all files in their places, durably; return whether they are those that the worker wrote."""
+        # It is called once, in a thread, since it waits for the file system. It may raise OSError.
 
     @abstractmethod
     def remove(self) -> None:
-        """Delete those files that were not moved.
-
-        This must come before the piece is offered again: the same worker may take it, and write files of the same names.
-        """
+        """Delete those files that were not moved."""
+        # This must come before the piece is offered again: the same worker may take it, and write files of the same
+        # names.
 
     def error(self) -> SyntagmError | None:
         """Return the refusal of the worker, if it is one."""
@@ -115,33 +99,22 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A worker will not deliver a piece that it had taken, or no sign of life makes one wait for it.
-
-    Arguments:
-        reason: why, as a person reads it: "worker w1: killed by SIGKILL".
-        blamed: whether the piece may be at fault; not if the worker was ended from outside.
-    """
+    """A worker will not deliver a piece that it had taken, or no sign of life makes one wait for it."""
 
     piece: Piece
     worker: str
-    reason: str
-    blamed: bool = True
+    reason: str  # why, as a person reads it: "worker w1: killed by SIGKILL"
+    blamed: bool = True  # whether the piece may be at fault; not if the worker was ended from outside
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A worker has ended, or could not be started. Its pieces were reported as lost before.
-
-    Arguments:
-        reason: why.
-        evicted: whether it was ended from outside, through no fault of its work or of the place where it ran.
-        refusal: why it could not be started, if that is how it ended.
-    """
+    """A worker has ended, or could not be started. Its pieces were reported as lost before."""
 
     worker: str
-    reason: str
+    reason: str  # why
     evicted: bool = False
-    refusal: RunError | None = None
+    refusal: RunError | None = None  # why it could not be started, if that is how it ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +139,7 @@ def longest_first(sizes: Mapping[str, int], model: int) -> Sequence[Piece]:
 
 
 class Pace:
-    """How long a worker takes.
-
-    Attributes:
-        loading: the seconds that the last model took to load and plan.
-        units: the seconds of all units.
-    """
+    """How long a worker takes."""
 
     def __init__(self) -> None:
         self.loading = 0.0
@@ -185,15 +153,10 @@ class Pace:
             self.units.append(computing)
 
     def worth_loading(self, offers: Mapping[int, Sequence[Piece]], busy: Mapping[int, int]) -> Iterator[int]:
-        """Yield the models with which the worker may help, those with the fewest workers for their offers first.
-
-        It doesn't help if others finish the units of a model before it is loaded. A unit that is taken waits for the loading,
-        which is estimated by the last model, as the time of a unit is. What nobody works on must be taken in any case.
-
-        Arguments:
-            offers: the models with offers.
-            busy: model -> the number of workers that have a piece of it; 0 for a model that is missing.
-        """
+        """Yield the models with which the worker may help, those with the fewest workers for their offers first."""
+        # It doesn't help if others finish the units of a model before it is loaded. A unit that is taken waits for the
+        # loading, which is estimated by the last model, as the time of a unit is. What nobody works on must be taken in
+        # any case.
         counts = {model: busy.get(model, 0) for model in offers}
         for model in sorted(offers, key=lambda model: (counts[model] / len(offers[model]), model)):
             workers = counts[model]

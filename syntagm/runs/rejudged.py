@@ -24,18 +24,7 @@ Answered = tuple[str, Surprisals]
 
 
 class Rejudged(Run):
-    """A run whose predictions about whole sentences are judged by another convention than when it was made.
-
-    Arguments:
-        run: the run.
-        convention: the name of a convention, or `published` for that of each suite's authors.
-        everywhere: whether a suite without a prediction that compares two whole sentences is refused; else it stays as it is.
-
-    Raises:
-        UsageError: there is no such convention, it needs a unigram model, the authors' convention is unknown, or a suite has
-            no prediction that compares two whole sentences.
-        RunError: the run has no surprisals.
-    """
+    """A run whose predictions about whole sentences are judged by another convention than when it was made."""
 
     def __init__(self, run: Run, convention: str, everywhere: bool = True) -> None:
         name = conventions.canonical(convention)
@@ -142,11 +131,7 @@ def whole(run: Run, suite: str) -> dict[str, tuple[str, str]]:
 
 
 def unit(run: Run, suite: str, measure: str) -> str:
-    """Return what the margins of a prediction are differences of: bits, the unit of people, or the name of the convention.
-
-    Arguments:
-        measure: the name of a prediction, or a scoring rule.
-    """
+    """Return what the margins of a prediction are differences of: bits, the unit of people, or the name of the convention."""
     convention = convention_of_suite(run, suite)
     if convention == DEFAULT or not set(run.suite(suite).predictions_for(measure)) & whole(run, suite).keys():
         return run.task.unit_of_margins(run.record["options"])

@@ -10,11 +10,9 @@ from syntagm.suites import sample_of
 
 
 def named(runs: Sequence[Run]) -> list[tuple[str, Run]]:
-    """Return the runs with distinct names.
-
-    The name is the label of the model, or else its canonical name, with the name of the folder if two runs have the same
-    name, and with a number if that is not enough.
-    """
+    """Return the runs with distinct names."""
+    # The name is the label of the model, or else its canonical name, with the name of the folder if two runs have the
+    # same name, and with a number if that is not enough.
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
         names = [f"{run.name} ({run.label})" for run in runs]
@@ -49,10 +47,8 @@ def items_by_sentences(run: Run, suite: str) -> dict[frozenset[tuple[str, str]],
 
 
 def same_items(run: Run, suite: str, other: Run) -> dict[str, str]:
-    """Match the items of a suite with those of another run that say the same: item -> item; empty if one is missing there.
-
-    People see some items of a suite, so their suite has another hash.
-    """
+    """Match the items of a suite with those of another run that say the same: item -> item; empty if one is missing there."""
+    # People see some items of a suite, so their suite has another hash.
     if suite not in {own.name for own in other.suites}:
         return {}
     own, theirs = items_by_sentences(run, suite), items_by_sentences(other, suite)
@@ -87,11 +83,9 @@ def listed(suites: Sequence[str]) -> str:
 
 
 def different_content(runs: Sequence[Run]) -> str:
-    """Return a sentence about the suites that have one name but different content in several runs; "" if there are none.
-
-    It says for one of these suites which content each run has: a sample of items, or otherwise the hash. The items of
-    people are not different if a model has them.
-    """
+    """Return a sentence about the suites that have one name but different content in several runs; "" if there are none."""
+    # It says for one of these suites which content each run has: a sample of items, or otherwise the hash. The items of
+    # people are not different if a model has them.
     by_name: dict[str, dict[str, str]] = {}
     models = [run for run in runs if run.task is not People]
     for run in runs:
@@ -147,11 +141,7 @@ def tags(runs: Sequence[Run]) -> list[str]:
 
 
 def chosen_suite(runs: Sequence[Run], name: str) -> str:
-    """Return the suite that an option names, or the only suite if the option is empty.
-
-    Raises:
-        UsageError: there is no such suite, or the option is empty although there are several suites.
-    """
+    """Return the suite that an option names, or the only suite if the option is empty."""
     names = list(dict.fromkeys(suite.name for run in runs for suite in run.suites))
     if not name and len(names) == 1:
         return names[0]

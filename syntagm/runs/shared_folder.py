@@ -33,11 +33,9 @@ class SharedFolder(Executor):
 
     @abstractmethod
     def start(self, workers: Sequence[str], session: "Session") -> None:
-        """Start workers with these names, each of which calls `worker.serve(session, name, self.permissions)`.
-
-        This must not wait for anything, since no unit is committed meanwhile. `ended` reports workers that can't be
-        started.
-        """
+        """Start workers with these names, each of which calls `worker.serve(session, name, self.permissions)`."""
+        # This must not wait for anything, since no unit is committed meanwhile. `ended` reports workers that can't be
+        # started.
 
     @abstractmethod
     def ended(self) -> Mapping[str, str]:
@@ -79,7 +77,6 @@ class SharedFolder(Executor):
         self._files.describe(model, order)
 
     def offer(self, piece: Piece) -> None:
-        """Offer a piece."""
         self._files.offer(piece)
 
     def withdraw(self, model: int) -> None:
@@ -125,13 +122,8 @@ class SharedFolder(Executor):
 
 
 def program(module: str, session: "Session", permissions: Permissions) -> list[str]:
-    """Return the beginning of the command of a process that calls `main(session, permissions, *words)`; words follow.
-
-    Arguments:
-        module: the module with this function.
-
-    Like the command of the user, the process imports nothing from the current folder.
-    """
+    """Return the beginning of the command of a process that calls `main(session, permissions, *words)`; words follow."""
+    # Like the command of the user, the process imports nothing from the current folder.
     file = session.exchange / "session"
     if not file.exists():
         # A pickle, as Ray makes one: the folder was made for this command, and is deleted after it.

@@ -82,15 +82,10 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The plan of a worker is in the record.
+    """The plan of a worker is in the record."""
 
-    Arguments:
-        missing: the units that are not yet committed.
-        complete: whether the run is done, with its results.
-    """
-
-    missing: Sequence[Unit]
-    complete: bool
+    missing: Sequence[Unit]  # the units that are not yet committed
+    complete: bool  # whether the run is done, with its results
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,16 +179,7 @@ Effect: TypeAlias = Lock | Offer | Accept | Remove | Answer | Warn | Withdraw | 
 
 
 class Model:
-    """A model of a command.
-
-    Arguments:
-        number: its number in the command.
-        label: its name in messages.
-
-    Attributes:
-        state: where it is.
-        missing: the units that are not yet committed, by name; None before the run is open.
-    """
+    """A model of a command."""
 
     def __init__(self, number: int, label: str) -> None:
         self.number, self.label = number, label

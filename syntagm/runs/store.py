@@ -38,10 +38,8 @@ _NOTED: ContextVar[tuple[list["Run"], ...]] = ContextVar("judged", default=())
 
 @contextlib.contextmanager
 def judged() -> Iterator[list["Run"]]:
-    """Collect the runs of which a block of code reads verdicts, values or margins.
-
-    Runs are shared by threads, so that a mark on a run could be another thread's.
-    """
+    """Collect the runs of which a block of code reads verdicts, values or margins."""
+    # Runs are shared by threads, so that a mark on a run could be another thread's.
     found: list[Run] = []
     token = _NOTED.set((*_NOTED.get(), found))
     try:
@@ -251,11 +249,9 @@ class Run:
         return self._kept.table(name, "", make)
 
     def _all_results(self) -> pl.DataFrame:
-        """Return the results of all suites.
-
-        A finished run has them in one file, which is decoded several times faster than those of all units. These are the
-        original, so each must still be what was written; and if the file is not, nothing is lost.
-        """
+        """Return the results of all suites."""
+        # A finished run has them in one file, which is decoded several times faster than those of all units. These are
+        # the original, so each must still be what was written; and if the file is not, nothing is lost.
         if self.root is None or not self.done or RESULTS not in self.record["files"]:
             return self.table(RESULTS_OF_UNIT)
         content = content_of(self.root / RESULTS)
@@ -465,11 +461,9 @@ class Run:
         return Signature(model_parts, options, f"{suite}@{record.hash[:8]}", measure, record.aggregate, version)
 
     def _convention(self, suite: SuiteRecord, measure: str) -> tuple[str, ...]:
-        """Return the part of signatures that names the convention; empty if it is the sum of bits.
-
-        No convention applies to a prediction that doesn't compare two whole sentences: its number is the same without. If the
-        conventions of the suites' authors differ, it is `published`, and the record has them.
-        """
+        """Return the part of signatures that names the convention; empty if it is the sum of bits."""
+        # No convention applies to a prediction that doesn't compare two whole sentences: its number is the same
+        # without. If the conventions of the suites' authors differ, it is `published`, and the record has them.
         if not (asked := self.record["options"].get("convention")):
             return ()
         formulas = [suite.predictions[name] for name in suite.predictions_for(measure)]
@@ -522,11 +516,10 @@ def _compares_sentences(formula: str) -> bool:
 
 
 def run_folders(folder: str | Path) -> list[Path]:
-    """Return the folder if it is a run directory, or else the run directories in it, in the order of their models.
-
-    `syntagm run` puts several models into one folder, in the order given. Runs without a place come last, in the natural
-    order of their names: step2 before step10. If there are no runs, the folder itself is returned, for `open_run` to refuse.
-    """
+    """Return the folder if it is a run directory, or else the run directories in it, in the order of their models."""
+    # `syntagm run` puts several models into one folder, in the order given. Runs without a place come last, in the
+    # natural order of their names: step2 before step10. If there are no runs, the folder itself is returned, for
+    # `open_run` to refuse.
     folder = Path(folder)
     if has_run(folder) or not folder.is_dir():
         return [folder]
@@ -551,11 +544,7 @@ def open_run(folder: str | Path) -> Run:
 
 
 def reopened(run: Run) -> Run:
-    """Read the directory of a run anew, which may have changed since; a run in memory is returned as it is.
-
-    Raises:
-        RunError: as for `open_run`.
-    """
+    """Read the directory of a run anew, which may have changed since; a run in memory is returned as it is."""
     if run.root is None:
         return run
     found = open_run(run.root)

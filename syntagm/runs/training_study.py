@@ -44,16 +44,8 @@ PERPLEXITY = Form(
 
 
 def trained_on(run: Run, unit: str) -> tuple[int, str] | None:
-    """Return the size of the text that a run's model was trained on, and its family; None if there is no record of it.
-
-    A `training.json` in a folder without a seal is not a record of a training study.
-
-    Arguments:
-        unit: "words" or "tokens".
-
-    Raises:
-        RunError: the record was damaged or edited.
-    """
+    """Return the size of the text that a run's model was trained on, and its family; None if there is no record of it."""
+    # A `training.json` in a folder without a seal is not a record of a training study.
     if run.root is None:
         return None
     place = run.root.resolve()

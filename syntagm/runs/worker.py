@@ -68,12 +68,7 @@ class _Heart:
 
 
 class Worker(Computer):
-    """A worker, which computes one piece at a time.
-
-    Arguments:
-        name: its name, which is unique in the exchange.
-        permissions: what the user permits.
-    """
+    """A worker, which computes one piece at a time."""
 
     def __init__(self, session: Session, name: str, permissions: Permissions = NONE) -> None:
         files = SuiteFiles(session.work.files, permissions.allow_pickle)
@@ -81,11 +76,7 @@ class Worker(Computer):
         self._exchange = Exchange(session.exchange)
 
     def step(self, taken: Callable[[Path], None] = lambda _: None) -> Piece | None:
-        """Take a piece, compute and deliver it, and return it; None if there is none.
-
-        Arguments:
-            taken: called with the file of the lease.
-        """
+        """Take a piece, compute and deliver it, and return it; None if there is none."""
         piece = self._taken()
         if piece:
             # Before the lease is renewed for the first time, or it would tell the number of the last unit.

@@ -21,15 +21,10 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Thresholded:
-    """Verdicts by thresholds.
+    """Verdicts by thresholds."""
 
-    Arguments:
-        correct: whether each sentence is called what it is, by the threshold of best accuracy. Shape (sentences,).
-        mcc: Matthews' correlation of labels and calls, by the threshold of best MCC; nan if either is constant.
-    """
-
-    correct: Flags
-    mcc: float
+    correct: Flags  # whether each sentence is called what it is, by the threshold of best accuracy. Shape (sentences,).
+    mcc: float  # Matthews' correlation of labels and calls, by the threshold of best MCC; nan if either is constant
 
 
 def thresholded(costs: Numbers, acceptable: Flags) -> Thresholded:

@@ -49,11 +49,9 @@ def weighted(
 
 
 def of_influences(value: float, influences: Numbers, kind: Kind, people: Codes, items: Codes) -> Interval:
-    """Return the interval of an estimate from the influence of each answer, with people and items random.
-
-    The degrees of freedom are those of the variance without that of the cells, which both kinds contain: with the others, of
-    20 people and 5 items some intervals covered 91.5% (`benchmarks/people_coverage.py`).
-    """
+    """Return the interval of an estimate from the influence of each answer, with people and items random."""
+    # The degrees of freedom are those of the variance without that of the cells, which both kinds contain: with the
+    # others, of 20 people and 5 items some intervals covered 91.5% (`benchmarks/people_coverage.py`).
     spread = spread_of_clusters(influences, {"people": people, "items": items}, net=True)
     if spread is None:
         return Interval(nan, nan, "no interval: fewer than two people or items")
@@ -134,32 +132,18 @@ def alpha_interval(values: Numbers, units: Codes, people: Codes) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """The reliability of numbers of items by split halves of people.
+    """The reliability of numbers of items by split halves of people."""
 
-    Arguments:
-        value: the reliability, from 0 to 1; nan if no split has one.
-        low, high: its 95% interval, for other items and these people; nan if there are too few.
-        splits: the number of splits that have one.
-    """
-
-    value: float
-    low: float
+    value: float  # the reliability, from 0 to 1; nan if no split has one
+    low: float  # `low`, `high`: its 95% interval, for other items and these people; nan if there are too few
     high: float
-    splits: int
+    splits: int  # the number of splits that have one
 
 
 def split_halves(people: int, numbers: Callable[[NDArray[np.bool_]], Numbers], splits: int, seed: int) -> Reliability:
-    """Return the reliability of numbers of items by split halves of people.
-
-    For each random split, the numbers of the items from both halves are correlated; the mean correlation r gives the
-    reliability of all people together as 2 r / (1 + r) (Spearman 1910, Brown 1910).
-
-    Arguments:
-        people: the number of people, at least 4.
-        numbers: a function from a choice of people to the numbers of the items, nan where there is none.
-        splits: the number of splits.
-        seed: the seed of the splits.
-    """
+    """Return the reliability of numbers of items by split halves of people."""
+    # For each random split, the numbers of the items from both halves are correlated; the mean correlation r gives the
+    # reliability of all people together as 2 r / (1 + r) (Spearman 1910, Brown 1910).
     generator = np.random.default_rng(seed)
     found: list[tuple[Numbers, Numbers]] = []
     for _ in range(splits if people >= 4 else 0):

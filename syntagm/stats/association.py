@@ -33,24 +33,19 @@ _Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Association:
-    """A correlation.
+    """A correlation."""
 
-    Arguments:
-        method: "Pearson" or "Spearman".
-        value: from -1 to 1. nan with fewer than 3 pairs + 1 for each control variable, because residuals are then
-            always on a line; nan also if a variable is constant.
-        p: two-sided, of the hypothesis of no correlation. nan if the value is nan, and for a partial correlation of 1
-            or -1. Exact for a plain correlation of at most eight pairs, if the interval doesn't contain 0.
-        low, high: the 95% interval; nan with fewer than 4 pairs + 1 for each control variable, and for 1 or -1.
-        n: the number of pairs.
-    """
-
-    method: str
+    method: str  # "Pearson" or "Spearman"
+    # From -1 to 1. nan with fewer than 3 pairs + 1 for each control variable, because residuals are then always on a
+    # line; nan also if a variable is constant.
     value: float
+    # Two-sided, of the hypothesis of no correlation. nan if the value is nan, and for a partial correlation of 1 or -1.
+    # Exact for a plain correlation of at most eight pairs, if the interval doesn't contain 0.
     p: float
+    # `low`, `high`: the 95% interval; nan with fewer than 4 pairs + 1 for each control variable, and for 1 or -1
     low: float
     high: float
-    n: int
+    n: int  # the number of pairs
 
 
 def association(x: ArrayLike, y: ArrayLike, method: str = "Pearson", given: Sequence[ArrayLike] = ()) -> Association:

@@ -21,17 +21,11 @@ _ROWS = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Auc:
-    """An AUC with its interval.
+    """An AUC with its interval."""
 
-    Arguments:
-        value: nan without a comparison.
-        interval: for other items of the kind.
-        comparisons: the number of pairs of a good and a bad sentence that were compared.
-    """
-
-    value: float
-    interval: Interval
-    comparisons: int
+    value: float  # nan without a comparison
+    interval: Interval  # for other items of the kind
+    comparisons: int  # the number of pairs of a good and a bad sentence that were compared
 
 
 def auc(good: Numbers, bad: Numbers, strata: NDArray[np.int64] | None = None) -> Auc:

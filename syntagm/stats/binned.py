@@ -25,16 +25,8 @@ Numbers = NDArray[np.float64]
 
 
 def curves(pairs: pl.DataFrame, properties: Sequence[str], bins: int = BINS) -> pl.DataFrame:
-    """Compute accuracy with its interval, and the mean of the property, for each model, property and bin.
-
-    The result has the columns of `SCHEMA`.
-
-    Arguments:
-        pairs: a table with the columns model, suite, value (1, 0 or nan) and one numeric column for each property. Rows
-            without a finite property or without a value are excluded.
-        properties: the names of the properties.
-        bins: the maximum number of bins for each model.
-    """
+    """Compute accuracy with its interval, and the mean of the property, for each model, property and bin."""
+    # The result has the columns of `SCHEMA`.
     rows: list[tuple[object, ...]] = []
     for (model,), table in pairs.group_by("model", maintain_order=True):
         for name in properties:

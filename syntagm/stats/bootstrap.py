@@ -96,11 +96,7 @@ def progress() -> Progress:
 
 @contextmanager
 def using(resampling: Resampling | None, progress: Progress | None = None) -> Iterator[None]:
-    """Compute the intervals and tests of a block of code with one resampling; None keeps the current one.
-
-    Arguments:
-        progress: callbacks for what takes long.
-    """
+    """Compute the intervals and tests of a block of code with one resampling; None keeps the current one."""
     token = _CURRENT.set(resampling or current())
     reporting = _PROGRESS.set(progress or _PROGRESS.get(Progress()))
     try:

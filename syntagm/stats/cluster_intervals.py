@@ -62,14 +62,7 @@ def of_items(values: ArrayLike, kind: Kind, suites: Sequence[str] | NDArray[np.i
 def spread_of_clusters(
     influences: Numbers, clusters: Mapping[str, Sequence[str] | NDArray[np.int64]], net: bool = False
 ) -> Spread | None:
-    """Return the variance of an estimate from the influence of each row; None if no kind has two clusters.
-
-    Arguments:
-        influences: the influence of each row on the estimate; for a mean, its deviation divided by n. Their sum is 0.
-        clusters: as in `of_clusters`.
-        net: of two kinds, whether the degrees of freedom are those of the variance after that of the cells is subtracted;
-            they are fewer, and at least those of the kind with fewer clusters. Otherwise the cells count twice.
-    """
+    """Return the variance of an estimate from the influence of each row; None if no kind has two clusters."""
     codes = {kind: np.unique(np.asarray(labels), return_inverse=True)[1] for kind, labels in clusters.items()}
     counts = {kind: int(places.max(initial=-1)) + 1 for kind, places in codes.items()}
     random = [kind for kind in codes if counts[kind] > 1]
@@ -117,16 +110,8 @@ def combined(
     variance: float | None = None,
     freedoms: Sequence[float] | None = None,
 ) -> Spread:
-    """Combine the variances from several kinds of units; the kind with the fewest units is named first.
-
-    The degrees of freedom are those of Satterthwaite (1946).
-
-    Arguments:
-        variances: one for each kind.
-        units: name and number of the units of each kind.
-        variance: the combined variance; by default the sum.
-        freedoms: the degrees of freedom of each variance; by default the number of units minus 1.
-    """
+    """Combine the variances from several kinds of units; the kind with the fewest units is named first."""
+    # The degrees of freedom are those of Satterthwaite (1946).
     total = sum(variances)
     freedoms = freedoms or [count - 1.0 for _, count in units]
     pieces = sum(part**2 / each for part, each in zip(variances, freedoms, strict=True))

@@ -25,20 +25,13 @@ NUMBERS = ("value", "low", "high", "n", "units", "method")
 
 @dataclass(frozen=True, slots=True)
 class Clustered:
-    """A mean with two intervals.
-
-    Arguments:
-        items: the interval if items were independent.
-        clusters: the interval for other clusters; nan with one cluster.
-        effect: the design effect; nan if one of the two variances is 0.
-        n, count: the number of items and of clusters.
-    """
+    """A mean with two intervals."""
 
     value: float
-    items: Interval
-    clusters: Interval
-    effect: float
-    n: int
+    items: Interval  # the interval if items were independent
+    clusters: Interval  # the interval for other clusters; nan with one cluster
+    effect: float  # the design effect; nan if one of the two variances is 0
+    n: int  # `n`, `count`: the number of items and of clusters
     count: int
 
 
@@ -81,22 +74,14 @@ _EITHER = 5
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """How alike items with the same value of a tag are.
+    """How alike items with the same value of a tag are."""
 
-    Arguments:
-        name: what is estimated from the items, such as a suite.
-        tag, count: the tag for which this is clearest, and the number of its values.
-        effect: the design effect; nan if it is unknown.
-        p: that of independent items, adjusted for the number of tags; 1 if it is unknown.
-        few: whether the values of the tag are too few for the data to tell.
-    """
-
-    name: str
-    tag: str
+    name: str  # what is estimated from the items, such as a suite
+    tag: str  # `tag`, `count`: the tag for which this is clearest, and the number of its values
     count: int
-    effect: float
-    p: float
-    few: bool = False
+    effect: float  # the design effect; nan if it is unknown
+    p: float  # that of independent items, adjusted for the number of tags; 1 if it is unknown
+    few: bool = False  # whether the values of the tag are too few for the data to tell
 
 
 def alike(name: str, values: Numbers, kind: Kind, tags: Mapping[str, ArrayLike], few: str = "") -> Alike:
@@ -136,10 +121,9 @@ def alike(name: str, values: Numbers, kind: Kind, tags: Mapping[str, ArrayLike],
 
 
 def evident(found: Sequence[Alike]) -> list[Alike]:
-    """Return those that rest on few words or whose items are clearly alike, the largest effect first.
-
-    Clear are a design effect of 1.2, and a p of at most .05 by the method of Benjamini and Hochberg over all of a table.
-    """
+    """Return those that rest on few words or whose items are clearly alike, the largest effect first."""
+    # Clear are a design effect of 1.2, and a p of at most .05 by the method of Benjamini and Hochberg over all of a
+    # table.
     found = [each for each in found if each.tag]
     adjusted = benjamini_hochberg([each.p for each in found])
     told = [

@@ -46,11 +46,10 @@ def _row(accuracies: Mapping[str, Mapping[str, float]], a: str, b: str, kind: st
 
 
 def order(table: pl.DataFrame, models: Sequence[str], kind: str = "Pearson") -> list[str]:
-    """Order models so that similar ones are neighbours, by hierarchical clustering (average linkage) of 1 - r.
-
-    A pair without a correlation has distance 1, as if uncorrelated. Of the orders that the tree allows, the result has
-    the smallest distances between neighbours (Bar-Joseph et al. 2001). The first of `models` is in its first half.
-    """
+    """Order models so that similar ones are neighbours, by hierarchical clustering (average linkage) of 1 - r."""
+    # A pair without a correlation has distance 1, as if uncorrelated. Of the orders that the tree allows, the result
+    # has the smallest distances between neighbours (Bar-Joseph et al. 2001). The first of `models` is in its first
+    # half.
     from scipy.cluster import hierarchy
     from scipy.spatial.distance import squareform
 

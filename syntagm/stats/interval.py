@@ -39,20 +39,14 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95% interval, and how it was computed.
+    """A 95% interval, and how it was computed."""
 
-    Arguments:
-        low, high: nan if there is no interval.
-        method: the method, the random units, and the remarks.
-        p: the two-sided p-value of the hypothesis that the number is 0; nan if the number is not a difference.
-        remarks: what limits the interval, such as "only 3 suites"; tables and figures print them.
-    """
-
-    low: float
+    low: float  # `low`, `high`: nan if there is no interval
     high: float
-    method: str
+    method: str  # the method, the random units, and the remarks
+    # The two-sided p-value of the hypothesis that the number is 0; nan if the number is not a difference.
     p: float = nan
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # what limits the interval, such as "only 3 suites"; tables and figures print them
 
     def remarked(self, *remarks: str) -> "Interval":
         """Add remarks.
@@ -88,22 +82,15 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The sampling variance of an estimate.
+    """The sampling variance of an estimate."""
 
-    Arguments:
-        variance: the square of the standard error.
-        freedom: the degrees of freedom of Student's t; infinite for a normal distribution.
-        units: names and numbers of the random units, for example `(("suites", 31), ("items", 799))`; the first kind
-            decides how far the number generalises.
-        fixed: names of units that are not random.
-        skewness: the skewness of the estimate, from `skewness`; 0 if it isn't used.
-    """
-
-    variance: float
-    freedom: float
+    variance: float  # the square of the standard error
+    freedom: float  # the degrees of freedom of Student's t; infinite for a normal distribution
+    # Names and numbers of the random units, for example `(("suites", 31), ("items", 799))`; the first kind decides how
+    # far the number generalises.
     units: tuple[tuple[str, int], ...]
-    fixed: str = ""
-    skewness: float = 0.0
+    fixed: str = ""  # names of units that are not random
+    skewness: float = 0.0  # the skewness of the estimate, from `skewness`; 0 if it isn't used
 
     @property
     def reach(self) -> float:
@@ -128,11 +115,7 @@ class Spread:
         return (f"only {count} {name}",) if count < FEW else ()
 
     def interval(self, low: float, high: float, kind: str, p: float = nan) -> Interval:
-        """Return an interval from this variance.
-
-        Arguments:
-            kind: the name of the interval.
-        """
+        """Return an interval from this variance."""
         return Interval(low, high, f"{kind}; {self.method}", p, self.remarks)
 
 
@@ -238,10 +221,8 @@ def score(value: float, spread: Spread) -> Interval:
 
 
 def mean_of(values: Numbers) -> float:
-    """Return the mean of at least one number; nan with infinite numbers of both signs.
-
-    What `values.mean()` computes, in a third of the time: a page has tens of thousands of means.
-    """
+    """Return the mean of at least one number; nan with infinite numbers of both signs."""
+    # What `values.mean()` computes, in a third of the time: a page has tens of thousands of means.
     with np.errstate(invalid="ignore"):  # infinite margins of both signs
         return float(np.add.reduce(values) / len(values))
 
@@ -253,10 +234,8 @@ def means_of(samples: Iterable[Numbers]) -> Numbers:
 
 
 def variances_of(samples: Iterable[Numbers]) -> list[float | None]:
-    """Return the variance of each sample, with n - 1: nan with infinite numbers, None with fewer than two.
-
-    What `values.var(ddof=1)` computes, in half of the time.
-    """
+    """Return the variance of each sample, with n - 1: nan with infinite numbers, None with fewer than two."""
+    # What `values.var(ddof=1)` computes, in half of the time.
 
     def variance(values: Numbers) -> float:
         deviations = values - np.add.reduce(values) / len(values)
@@ -282,13 +261,7 @@ def beyond_rounding(variance: float, values: Numbers) -> float:
 
 
 def spread_of_items(values: Numbers, kind: Kind, units: str = "items") -> Spread:
-    """Return the variance of the mean of independent items; for verdicts it is the binomial one.
-
-    Arguments:
-        values: shape (items,), at least two.
-        kind: the kind of the values.
-        units: what the items are called in the method text, for example "contexts".
-    """
+    """Return the variance of the mean of independent items; for verdicts it is the binomial one."""
     if kind is not Kind.VERDICT:
         return _sample_spread(values, units)
     return _binomial_spread(mean_of(values), len(values), units)

@@ -26,33 +26,21 @@ FEW = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgements:
-    """Judgements, one per row.
+    """Judgements, one per row."""
 
-    Arguments:
-        people, items: the person and the item of each judgement, as numbers from 0. Shapes (judgements,).
-        values: shape (judgements,).
-        kind: `VERDICT` for choices, which are 0 or 1, and `NUMBER` for ratings.
-        second: whether a judgement is of the second condition; None without conditions. Shape (judgements,).
-        names: the names of the two conditions.
-    """
-
+    # `people`, `items`: the person and the item of each judgement, as numbers from 0. Shapes (judgements,).
     people: NDArray[np.int64]
     items: NDArray[np.int64]
-    values: NDArray[np.float64]
-    kind: Kind
+    values: NDArray[np.float64]  # shape (judgements,)
+    kind: Kind  # `VERDICT` for choices, which are 0 or 1, and `NUMBER` for ratings
+    # Whether a judgement is of the second condition; None without conditions. Shape (judgements,).
     second: NDArray[np.bool_] | None = None
-    names: tuple[str, str] = ("", "")
+    names: tuple[str, str] = ("", "")  # the names of the two conditions
 
 
 def read(path: Path) -> Judgements:
-    """Read a CSV file with the columns person, item and value, and optionally condition.
-
-    A file in which all values are 0 or 1 contains choices, any other ratings.
-
-    Raises:
-        InputError: a column is missing, a value is no number, a person or an item is not named, a person judged an item (under
-            a condition) twice, there are more than two conditions, or fewer than two people or items.
-    """
+    """Read a CSV file with the columns person, item and value, and optionally condition."""
+    # A file in which all values are 0 or 1 contains choices, any other ratings.
     rows = [
         (line, {name: name_of(cell) for name, cell in row.items()})
         for line, row in csv.records(utf8.read(path), path, COLUMNS)

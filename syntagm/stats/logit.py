@@ -26,40 +26,27 @@ _FAR = 25.0
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A coefficient: the change of the log odds for each unit of a predictor.
-
-    Arguments:
-        se: the standard error under the assumption of independent items.
-        se_clustered: the standard error with clusters; nan with fewer than two clusters.
-        p: the two-sided p-value, the larger of those from the two standard errors.
-        reach: half the width of the 95% interval, the wider of the two.
-    """
+    """A coefficient: the change of the log odds for each unit of a predictor."""
 
     name: str
     estimate: float
-    se: float
-    se_clustered: float
-    p: float
-    reach: float
+    se: float  # the standard error under the assumption of independent items
+    se_clustered: float  # the standard error with clusters; nan with fewer than two clusters
+    p: float  # the two-sided p-value, the larger of those from the two standard errors
+    reach: float  # half the width of the 95% interval, the wider of the two
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A fitted model.
+    """A fitted model."""
 
-    Arguments:
-        coefficients: the coefficients, intercept first; nan if there are no estimates (see `message`).
-        loglik, loglik_null: the log-likelihood of the model, and of the intercept alone, in nats.
-        n, clusters: the number of items and of clusters.
-        message: the reason why there are no estimates; empty if there are estimates.
-    """
-
+    # The coefficients, intercept first; nan if there are no estimates (see `message`).
     coefficients: tuple[Coefficient, ...]
-    loglik: float
+    loglik: float  # `loglik`, `loglik_null`: the log-likelihood of the model, and of the intercept alone, in nats
     loglik_null: float
-    n: int
+    n: int  # `n`, `clusters`: the number of items and of clusters
     clusters: int
-    message: str
+    message: str  # the reason why there are no estimates; empty if there are estimates
 
     @property
     def explained(self) -> float:

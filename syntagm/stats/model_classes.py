@@ -95,11 +95,7 @@ def _bounded(found: Interval, kind: Kind) -> Interval:
 
 
 def of_scores(first: Numbers, second: Numbers) -> interval.Spread:
-    """Return the variance of the difference of two classes from scores of several suites.
-
-    Arguments:
-        first, second: the scores. At least one class has several models. Shapes (suites, models).
-    """
+    """Return the variance of the difference of two classes from scores of several suites."""
     suites = len(first)
     variances = [float((second.mean(axis=1) - first.mean(axis=1)).var(ddof=1)) / suites]
     units, cells = [("suites", suites)], 0.0

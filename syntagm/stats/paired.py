@@ -30,19 +30,15 @@ PAIR_COLUMNS = ("suite", "item", "measure", "value_a", "value_b", "margin_a", "m
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """The contingency table of the verdicts of two models on the same items.
+    """The contingency table of the verdicts of two models on the same items."""
 
-    Arguments:
-        both, only_a, only_b, neither: the number of items on which the prediction holds under both models, under one
-            only, or under neither.
-        ties_a, ties_b: the number of ties under each model.
-    """
-
+    # `both`, `only_a`, `only_b`, `neither`: the number of items on which the prediction holds under both models, under
+    # one only, or under neither
     both: int
     only_a: int
     only_b: int
     neither: int
-    ties_a: int
+    ties_a: int  # `ties_a`, `ties_b`: the number of ties under each model
     ties_b: int
 
     @property
@@ -53,27 +49,19 @@ class Verdicts:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A comparison of b with a, usually on the same items: two models, two measures, or two series of checkpoints.
+    """A comparison of b with a, usually on the same items: two models, two measures, or two series of checkpoints."""
 
-    Arguments:
-        group: what the comparison is about: a suite and a measure, or a measure over suites.
-        difference: the difference b - a. It has 0 ties, and the excluded items count as undefined.
-        a, b: the accuracies (or means of other values) on the n items; over suites, unweighted means. None if only the
-            difference was computed.
-        margin: the mean difference of the margins, b - a, in bits; None if not requested, or if there are no margins.
-        verdicts: counts of verdicts; None for other values.
-        p: of the hypothesis of no difference, from the method of the interval; nan without a test.
-        holm, benjamini_hochberg: p adjusted over the compared suites; nan without a test.
-    """
-
-    group: Group
-    difference: Estimate
+    group: Group  # what the comparison is about: a suite and a measure, or a measure over suites
+    difference: Estimate  # the difference b - a. It has 0 ties, and the excluded items count as undefined.
+    # `a`, `b`: the accuracies (or means of other values) on the n items; over suites, unweighted means. None if only
+    # the difference was computed.
     a: Estimate | None = None
     b: Estimate | None = None
+    # The mean difference of the margins, b - a, in bits; None if not requested, or if there are no margins.
     margin: Estimate | None = None
-    verdicts: Verdicts | None = None
-    p: float = np.nan
-    holm: float = np.nan
+    verdicts: Verdicts | None = None  # counts of verdicts; None for other values
+    p: float = np.nan  # of the hypothesis of no difference, from the method of the interval; nan without a test
+    holm: float = np.nan  # `holm`, `benjamini_hochberg`: p adjusted over the compared suites; nan without a test
     benjamini_hochberg: float = np.nan
 
     @property
@@ -88,15 +76,7 @@ class Comparison:
 
 
 def refuse_others_than_verdicts(measure: str, kind: Kind, what: str) -> None:
-    """Refuse a measure whose values are not verdicts.
-
-    Arguments:
-        kind: the kind of the measure's values.
-        what: the thing that needs verdicts, for the message.
-
-    Raises:
-        UsageError: the values are not verdicts.
-    """
+    """Refuse a measure whose values are not verdicts."""
     if kind is not Kind.VERDICT:
         raise UsageError(
             what, f"{measure}, whose values are {kind.described}", "a measure whose values are verdicts",
@@ -105,10 +85,8 @@ def refuse_others_than_verdicts(measure: str, kind: Kind, what: str) -> None:
 
 
 def pair(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
-    """Join the results of two models into one row for each item and measure, with the columns of `PAIR_COLUMNS`.
-
-    An item that only one table has is undefined (nan) in the other.
-    """
+    """Join the results of two models into one row for each item and measure, with the columns of `PAIR_COLUMNS`."""
+    # An item that only one table has is undefined (nan) in the other.
     first, second = (
         table.select(*_KEYS, pl.col("value").alias(f"value_{name}"), pl.col("margin").alias(f"margin_{name}"))
         for table, name in ((a, "a"), (b, "b"))
@@ -155,11 +133,9 @@ def _by_suite(
 
 
 def over_suites(pairs: pl.DataFrame, kind: Kind, tolerances: tuple[float, float], margins: bool = False) -> Comparison:
-    """Compare two models over all suites; the arguments are the same as for `by_suite`.
-
-    Accuracies, difference and margin are unweighted means over suites. Counts are of all items together. p is not
-    adjusted.
-    """
+    """Compare two models over all suites; the arguments are the same as for `by_suite`."""
+    # Accuracies, difference and margin are unweighted means over suites. Counts are of all items together. p is not
+    # adjusted.
     return _comparison(Group(measure=_measure(pairs)), _defined_items(pairs), kind, tolerances, margins)
 
 
@@ -188,11 +164,7 @@ def difference(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.flo
 
 
 def equivalence(pairs: pl.DataFrame, bound: float) -> tuple[list[float], float]:
-    """Test whether two models differ by less than a bound, on each suite as in `by_suite`, and over suites.
-
-    Returns:
-        The p-values of the suites, and that over suites; nan where there is no test.
-    """
+    """Test whether two models differ by less than a bound, on each suite as in `by_suite`, and over suites."""
     suites = {items.suite: difference(items.value_a, items.value_b) for items in _defined_items(pairs)}
     return [
         paired_intervals.equivalence(items, bound) for items in suites.values()

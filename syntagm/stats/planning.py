@@ -35,36 +35,22 @@ REACHES = 40
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """The power of studies of one size.
+    """The power of studies of one size."""
 
-    Arguments:
-        sizes: the name of each size, for example "suites", and the number.
-        power: the proportion of studies whose test has p <= .05.
-        low, high: its 95% interval, for the error of the simulation alone.
-    """
-
-    sizes: Mapping[str, int]
-    power: float
-    low: float
+    sizes: Mapping[str, int]  # the name of each size, for example "suites", and the number
+    power: float  # the proportion of studies whose test has p <= .05
+    low: float  # `low`, `high`: its 95% interval, for the error of the simulation alone
     high: float
 
 
 class TwoModels:
-    """A pilot of two models on the same items of some suites.
+    """A pilot of two models on the same items of some suites."""
 
-    With random suites, a study draws suites with differences like those of the pilot; with fixed suites, it has the
-    pilot's. In each suite, items are discordant as often as in the pilot, in favour of one model by the difference.
-    """
+    # With random suites, a study draws suites with differences like those of the pilot; with fixed suites, it has the
+    # pilot's. In each suite, items are discordant as often as in the pilot, in favour of one model by the difference.
 
     def __init__(self, differences: Sequence[Numbers]) -> None:
-        """Prepare the pilot.
-
-        Arguments:
-            differences: the paired differences of verdicts of each suite. Shapes (items,).
-
-        Raises:
-            InputError: there are no items, or a single one.
-        """
+        """Prepare the pilot."""
         if not differences or not all(map(len, differences)):
             raise InputError("power", "a suite without items", "items in every suite")
         if sum(map(len, differences)) < 2:
@@ -80,12 +66,7 @@ class TwoModels:
         self.balanced = np.full(self.suites, max(0.0, float(beside.mean()))) if self.random else np.maximum(beside, 0.0)
 
     def simulate(self, source: np.random.Generator, difference: float, suites: int, items: int) -> float:
-        """Draw a study, and return the p-value of its test.
-
-        Arguments:
-            difference: the true mean difference.
-            suites, items: the number of suites, and of items of each.
-        """
+        """Draw a study, and return the p-value of its test."""
         chosen = source.integers(0, self.suites, suites) if self.random else np.arange(suites)
         truth = np.clip(difference + self.deviations[chosen], -1, 1)
         discordant = np.minimum(self.balanced[chosen] + np.abs(truth), 1)
@@ -97,22 +78,13 @@ class TwoModels:
 
 
 class TwoClasses:
-    """A pilot of two classes of models, each with several models, on the same items of several suites.
+    """A pilot of two classes of models, each with several models, on the same items of several suites."""
 
-    A study draws the scores of models on suites. They vary by suite (as the pilot's suites do), by item, by model, and
-    by the interactions of suite and model and of item and model.
-    """
+    # A study draws the scores of models on suites. They vary by suite (as the pilot's suites do), by item, by model,
+    # and by the interactions of suite and model and of item and model.
 
     def __init__(self, first: Mapping[str, Numbers], second: Mapping[str, Numbers]) -> None:
-        """Prepare the pilot.
-
-        Arguments:
-            first, second: suite -> values of the models of a class. Shapes (items, models).
-
-        Raises:
-            UsageError: fixed suites, fewer than two suites, or a class with fewer than two models.
-            InputError: a suite has fewer than two items that are defined under all models.
-        """
+        """Prepare the pilot."""
         if bootstrap.current().suites == "fixed":
             raise UsageError("power", "--suites fixed with classes of models", "random suites")
         sides = [list(values.values()) for values in model_classes.complete(first, second)]
@@ -160,23 +132,14 @@ class TwoClasses:
 
 
 class People:
-    """A pilot of people who judged items, with two conditions or with a number that the mean is compared with.
+    """A pilot of people who judged items, with two conditions or with a number that the mean is compared with."""
 
-    A mixed model of the pilot says how people and items vary, and how the difference between conditions does. In a
-    study, each item has as many judgements as each other one, and each person judges as many items as in the pilot. With
-    two conditions, each person sees each item in one of them, and each item is seen in both.
-    """
+    # A mixed model of the pilot says how people and items vary, and how the difference between conditions does. In a
+    # study, each item has as many judgements as each other one, and each person judges as many items as in the pilot.
+    # With two conditions, each person sees each item in one of them, and each item is seen in both.
 
     def __init__(self, pilot: Judgements, against: float = 0.5) -> None:
-        """Fit the model of the pilot.
-
-        Arguments:
-            against: the number that the mean is compared with; ignored with two conditions.
-
-        Raises:
-            InputError: all judgements are the same, or the model can't be fitted.
-            UsageError: `against` is not between 0 and 1 though the judgements are 0 and 1.
-        """
+        """Fit the model of the pilot."""
         if pilot.second is None and pilot.kind is Kind.VERDICT and not 0 < against < 1:
             raise UsageError("--against", f"{against:g}", "a number between 0 and 1 for judgements of 0 and 1")
         self.against, self.kind, self.paired = against, pilot.kind, pilot.second is not None
@@ -221,11 +184,7 @@ class People:
     def study(
         self, source: np.random.Generator, difference: float, items: int, each: int, load: int | None = None
     ) -> Judgements:
-        """Draw a study with `each` judgements of each item.
-
-        Arguments:
-            load: how many items a person judges; as in the pilot, if it is None.
-        """
+        """Draw a study with `each` judgements of each item."""
         slots = np.arange(items * each)
         item, person = slots % items, slots // min(load or self.load, items)
         # Items change their condition from one round through all items to the next.
@@ -264,17 +223,7 @@ class People:
 
 
 def people_for(pilot: People, reach: float, items: int, load: int | None = None, most: int = 2000) -> int:
-    """Return the smallest number of people with whom the 95% interval is as narrow as wished, on average.
-
-    Arguments:
-        reach: the largest half-width, in the unit of the judgements.
-        items: the number of items.
-        load: how many items a person judges; None for all.
-        most: the largest number of people.
-
-    Raises:
-        UsageError: so many people don't suffice, because too few items are left to tell how other items would be.
-    """
+    """Return the smallest number of people with whom the 95% interval is as narrow as wished, on average."""
     if items < 2:
         raise UsageError(
             "--precision", "one item", "two or more items", "Add items: intervals are for other items, too."

@@ -32,20 +32,13 @@ _NAMES = 8
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The values of the items of one suite under one model.
-
-    Arguments:
-        kind: the kind of the values; for paired differences, that of the values that differ.
-        values: the defined values. Shape (items,).
-        ties: the number of defined values with a margin within the tolerance.
-        undefined: the number of further items without a value.
-    """
+    """The values of the items of one suite under one model."""
 
     suite: str
-    kind: Kind
-    values: NDArray[np.float64]
-    ties: int
-    undefined: int
+    kind: Kind  # the kind of the values; for paired differences, that of the values that differ
+    values: NDArray[np.float64]  # the defined values. Shape (items,).
+    ties: int  # the number of defined values with a margin within the tolerance
+    undefined: int  # the number of further items without a value
 
     @property
     def value(self) -> float:
@@ -83,21 +76,9 @@ def score(
     tag: str = "",
     labels: Mapping[str, str] | None = None,
 ) -> list[Estimate]:
-    """Compute the unweighted mean accuracy over all suites, or over the suites with each label.
-
-    The score is nan if a suite has no defined item, because a score over fewer suites would not be comparable.
-
-    Arguments:
-        predictions: suite -> names of its predictions in order, for all suites to include.
-        kind: the kind of the values under the rule.
-        tolerance: margins within this many bits are ties.
-        rule: "first", "all", or the name of a measure.
-        tag: the name of the tag that gives the labels, for example "circuit".
-        labels: suite -> label; suites without a label are excluded. If None, there is one score over all suites.
-
-    Returns:
-        One estimate for each model and label; its group has model, rule and, if there is a tag, the label.
-    """
+    """Compute the unweighted mean accuracy over all suites, or over the suites with each label."""
+    # The score is nan if a suite has no defined item, because a score over fewer suites would not be comparable.
+    # predictions: suite -> names of its predictions in order, for all suites to include.
     return scores(tally(verdicts(results, predictions, rule), tolerance), predictions, kind, rule, tag, labels)
 
 
@@ -109,11 +90,7 @@ def scores(
     tag: str = "",
     labels: Mapping[str, str] | None = None,
 ) -> list[Estimate]:
-    """Compute the scores of a tally, like `score`.
-
-    Arguments:
-        tallied: the tally of the verdicts under the rule: see `selected`.
-    """
+    """Compute the scores of a tally, like `score`."""
     suites = [suite for suite, names in predictions.items() if names and (rule in ("first", "all") or rule in names)]
     labels = dict.fromkeys(suites, "") if labels is None else labels
     by_model: dict[str, dict[str, Sample]] = {}
@@ -153,7 +130,6 @@ def selected(table: pl.DataFrame, predictions: Predictions, rule: str) -> pl.Dat
 
 
 def _rows_of(table: pl.DataFrame, measure_of_suite: Mapping[str, str]) -> pl.DataFrame:
-    """Return the rows of one measure of each suite."""
     suites_of: dict[str, list[str]] = {}
     for suite, measure in measure_of_suite.items():
         suites_of.setdefault(measure, []).append(suite)
@@ -195,14 +171,7 @@ def _conjunction(results: pl.DataFrame, predictions: Predictions) -> pl.DataFram
 
 
 def tally(results: pl.DataFrame, tolerance: float) -> pl.DataFrame:
-    """Return one row for each model, suite and measure, in the order of first appearance.
-
-    Arguments:
-        tolerance: margins within this many bits are ties.
-
-    Returns:
-        The columns model, suite, measure, value (a list of the defined values), ties and undefined (numbers of items).
-    """
+    """Return one row for each model, suite and measure, in the order of first appearance."""
     defined = pl.col("value").is_not_nan()
     tied = pl.col("margin").abs() <= tolerance
     models = results["model"].unique()
@@ -217,11 +186,7 @@ def tally(results: pl.DataFrame, tolerance: float) -> pl.DataFrame:
 
 
 def samples(tallied: pl.DataFrame, kind_of: KindOf) -> Iterator[tuple[Group, Sample]]:
-    """Yield the items of each row of a tally.
-
-    Arguments:
-        kind_of: measure -> kind of its values.
-    """
+    """Yield the items of each row of a tally."""
     if tallied.is_empty():
         return
     sizes = tallied["value"].list.len()
@@ -235,12 +200,7 @@ def samples(tallied: pl.DataFrame, kind_of: KindOf) -> Iterator[tuple[Group, Sam
 
 
 def estimate(group: Group, samples: Sequence[Sample], difference: bool = False) -> Estimate:
-    """Estimate the unweighted mean over suites of the means of their items, with its interval.
-
-    Arguments:
-        samples: values of one kind; at least one suite.
-        difference: whether the values are paired differences.
-    """
+    """Estimate the unweighted mean over suites of the means of their items, with its interval."""
     values = {sample.suite: sample.values for sample in samples}
     found = suite_intervals.over_suites(values, samples[0].kind, difference)
     return found.estimate(

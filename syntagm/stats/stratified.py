@@ -29,15 +29,7 @@ _CLOSE = 1e-9
 
 
 class Strata:
-    """Means of items in several strata, and the variances that are most likely under a mean over strata.
-
-    Arguments:
-        likely: multipliers -> the most likely mean and variance of an item in each stratum. A multiplier above 0 lowers
-            the means.
-        sizes: the number of items of each stratum.
-        weights: of the strata in the mean; their sum is 1.
-        observed: the observed mean of each stratum.
-    """
+    """Means of items in several strata, and the variances that are most likely under a mean over strata."""
 
     def __init__(
         self, likely: Callable[[Numbers], tuple[Numbers, Numbers]], sizes: Numbers, weights: Numbers, observed: Numbers
@@ -144,11 +136,9 @@ def of_differences(gained: Numbers, lost: Numbers, sizes: Numbers, weights: Numb
 
 
 def _root(against: Numbers, towards: Numbers, same: Numbers, size: Numbers) -> Numbers:
-    """Solve against / (x + size) + towards / (x - size) + same / x = 1 for the largest x.
-
-    This is the largest of the three real roots of a cubic polynomial. Without `towards` it may be `size` itself: then the
-    most likely probability of that outcome is what the others leave.
-    """
+    """Solve against / (x + size) + towards / (x - size) + same / x = 1 for the largest x."""
+    # This is the largest of the three real roots of a cubic polynomial. Without `towards` it may be `size` itself: then
+    # the most likely probability of that outcome is what the others leave.
     squared, linear, constant = -(against + towards + same), size * (against - towards - size), same * size**2
     spread = np.maximum((squared * squared - 3 * linear) / 9, 0.0)
     turn = (squared * (2 * squared * squared - 9 * linear) + 27 * constant) / 54
@@ -160,11 +150,7 @@ def _root(against: Numbers, towards: Numbers, same: Numbers, size: Numbers) -> N
 
 
 def interval(strata: Strata, least: float, tested: bool) -> Interval:
-    """Compute the interval of a mean over suites, and with `tested` the test that it is 0.
-
-    Arguments:
-        least: the least mean that is possible.
-    """
+    """Compute the interval of a mean over suites, and with `tested` the test that it is 0."""
     low, high = strata.end(1), strata.end(-1)
     # The limits contain the value, but for rounding.
     low, high = max(least, min(low, strata.value)), min(1.0, max(high, strata.value))
@@ -179,11 +165,7 @@ def equivalence(strata: Strata, bound: float) -> float:
 
 
 def _p(distance: float, spread: Spread, one_sided: int = 0) -> float:
-    """Return the p-value of a distance from the hypothesis.
-
-    Arguments:
-        one_sided: 1 if only larger numbers speak against the hypothesis, -1 if only smaller ones, 0 for both.
-    """
+    """Return the p-value of a distance from the hypothesis."""
     from scipy.special import ndtr, stdtr
 
     if not spread.variance > 0:
@@ -194,12 +176,7 @@ def _p(distance: float, spread: Spread, one_sided: int = 0) -> float:
 
 
 def of_samples(samples: Sequence[NDArray[np.float64]], kind: Kind, difference: bool) -> Strata:
-    """Return the strata of suites with verdicts or shares, or with paired differences of verdicts.
-
-    Arguments:
-        samples: the values of each suite, at least one. Shapes (items,).
-        kind: the kind of the values, or of the values that differ.
-    """
+    """Return the strata of suites with verdicts or shares, or with paired differences of verdicts."""
     single = [values for values in samples if len(values) == 1]
     strata = [values for values in samples if len(values) > 1] + ([np.concatenate(single)] if single else [])
     weights = np.ones(len(strata))

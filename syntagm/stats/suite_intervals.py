@@ -106,21 +106,14 @@ def _mostly_at_an_end(means: Numbers) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Suites:
-    """The items of several suites, with their means and variances, on which all numbers over suites rest.
+    """The items of several suites, with their means and variances, on which all numbers over suites rest."""
 
-    Arguments:
-        samples: the values of each suite. Shapes (items,).
-        means: the mean of each. Shape (suites,).
-        variances: the variance of the items of each; None with fewer than two.
-    """
-
-    samples: Sequence[Numbers]
-    means: Numbers
-    variances: Sequence[float | None]
+    samples: Sequence[Numbers]  # the values of each suite. Shapes (items,).
+    means: Numbers  # Shape (suites,)
+    variances: Sequence[float | None]  # the variance of the items of each; None with fewer than two
 
     @classmethod
     def of(cls, samples: Sequence[Numbers]) -> "_Suites":
-        """Compute the means and variances of samples."""
         return cls(samples, means_of(samples), variances_of(samples))
 
     def without(self, place: int) -> "_Suites":
@@ -133,14 +126,7 @@ class _Suites:
 def influence_of_one(
     found: Interval, suites: Sequence[str], means: Numbers, without: Callable[[int], Interval], proportion: bool
 ) -> tuple[str, ...]:
-    """Return a remark if a number over random suites rests on one of them (`interval.influence`).
-
-    Arguments:
-        found: the interval of the number.
-        means: the number of each suite; their mean has the interval. Shape (suites,).
-        without: the place of a suite -> the interval without it.
-        proportion: whether the numbers are from 0 to 1.
-    """
+    """Return a remark if a number over random suites rests on one of them (`interval.influence`)."""
     place = outlier(_evened(means, proportion))
     if place is None:
         return ()
@@ -149,19 +135,13 @@ def influence_of_one(
 
 
 def _evened(means: Numbers, proportion: bool) -> Numbers:
-    """Return the numbers of suites; of those from 0 to 1 the arcsine of the square root.
-
-    Proportions near the ends have long tails by their nature, which the arcsine takes away.
-    """
+    """Return the numbers of suites; of those from 0 to 1 the arcsine of the square root."""
+    # Proportions near the ends have long tails by their nature, which the arcsine takes away.
     return np.arcsin(np.sqrt(np.clip(means, 0, 1))) if proportion else means
 
 
 def _over_several(suites: _Suites, kind: Kind, difference: bool, corrected: bool = True) -> Interval:
-    """Compute the interval of `over_suites`, for several suites with defined values.
-
-    Arguments:
-        corrected: whether the interval over random suites is corrected for their skewness.
-    """
+    """Compute the interval of `over_suites`, for several suites with defined values."""
     least, random = -1.0 if difference else 0.0, bootstrap.current().suites == "random"
     value, spread = mean_of(suites.means), _spread(suites, bootstrap.current().suites)
     # Random suites that agree more closely than their items allow have the interval of these suites alone.
@@ -185,12 +165,7 @@ def _by_strata(kind: Kind, difference: bool) -> bool:
 
 
 def _skewness(means: Numbers, spread: Spread, proportion: bool) -> float:
-    """Return the skewness of a mean over random suites, if it is computed from the suites' own means.
-
-    Arguments:
-        means: the mean of each suite. Shape (suites,).
-        proportion: whether the mean has Wilson's interval, which is as skewed as a proportion with this mean and variance.
-    """
+    """Return the skewness of a mean over random suites, if it is computed from the suites' own means."""
     if spread.freedom == inf:  # the suites agree more closely than their items allow
         return 0.0
     value = float(means.mean())
@@ -204,12 +179,7 @@ def listed(suites: Sequence[str]) -> str:
 
 
 def spread_over_suites(samples: Sequence[Numbers], suites: bootstrap.Suites | None = None) -> Spread:
-    """Return the variance of the unweighted mean over several suites.
-
-    Arguments:
-        samples: the values of each suite. Shapes (items,).
-        suites: whether they are random or fixed; by default as in `bootstrap.current()`.
-    """
+    """Return the variance of the unweighted mean over several suites."""
     return _spread(_Suites.of(samples), suites or bootstrap.current().suites)
 
 
@@ -229,13 +199,8 @@ def _spread(of: _Suites, suites: bootstrap.Suites) -> Spread:
 
 
 def equivalence_over_suites(values: Mapping[str, ArrayLike], bound: float) -> float:
-    """Return the p of two one-sided tests that a mean over suites is within a bound of 0 (Schuirmann 1987).
-
-    Suites are random or fixed as `bootstrap.current()` says. nan without a spread.
-
-    Arguments:
-        values: suite -> paired differences of verdicts. One suite has the test of `equivalence`.
-    """
+    """Return the p of two one-sided tests that a mean over suites is within a bound of 0 (Schuirmann 1987)."""
+    # Suites are random or fixed as `bootstrap.current()` says. nan without a spread.
     from scipy.special import ndtr, stdtr
 
     arrays = [np.asarray(items, np.float64) for items in values.values()]

@@ -23,14 +23,7 @@ _ITEM = ("model", "suite", "item", OCCURRENCE)
 
 
 def of_results(results: pl.DataFrame, measure: str, kind: Kind, tolerance: float) -> dict[Key, Sample]:
-    """Return the values of one measure: (model, suite) -> items, in the order of first appearance.
-
-    Arguments:
-        results: a table with the columns model, suite, item, measure, value and margin.
-        measure: the name of the measure.
-        kind: the kind of its values.
-        tolerance: margins within this many bits are ties.
-    """
+    """Return the values of one measure: (model, suite) -> items, in the order of first appearance."""
     chosen = results.filter(pl.col("measure") == measure)
     found = samples(tally(chosen, tolerance), lambda _: kind)
     return {(group.model, group.suite): sample for group, sample in found}
@@ -55,11 +48,9 @@ def of_counts(suite: str, right: int, n: int) -> Sample:
 
 
 def of_differences(results: pl.DataFrame, first: str, second: str, kind: Kind, tolerance: float) -> dict[Key, Sample]:
-    """Return the differences of two measures of one kind, `first` minus `second`, item by item: (model, suite) -> items.
-
-    Only suites with both measures are included. An item that is undefined under either measure counts as undefined; an
-    item that is a tie under either counts as a tie.
-    """
+    """Return the differences of two measures of one kind, `first` minus `second`, item by item: (model, suite) -> items."""
+    # Only suites with both measures are included. An item that is undefined under either measure counts as undefined;
+    # an item that is a tie under either counts as a tie.
     sides = [
         numbered(results.filter(pl.col("measure") == measure), "model", "suite").select(
             *_ITEM, pl.col("value").alias(f"value{side}"), (pl.col("margin").abs() <= tolerance).alias(f"tied{side}")

@@ -19,20 +19,14 @@ Curve = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """The position where a curve reaches a level from below.
+    """The position where a curve reaches a level from below."""
 
-    Arguments:
-        at: the position; nan if the level or the curve is undefined, infinite if the level is never reached. If the
-            curve starts at the level or above it, its first position.
-        before: whether the curve starts at the level or above it.
-        times: the number of times that the curve reaches the level, including a start at or above it.
-        kept: whether the curve stays at or above the level from there to the end.
-    """
-
+    # The position; nan if the level or the curve is undefined, infinite if the level is never reached. If the curve
+    # starts at the level or above it, its first position.
     at: float
-    before: bool
-    times: int
-    kept: bool
+    before: bool  # whether the curve starts at the level or above it
+    times: int  # the number of times that the curve reaches the level, including a start at or above it
+    kept: bool  # whether the curve stays at or above the level from there to the end
 
 
 def crossing(x: ArrayLike, y: ArrayLike, level: float, linear: bool = False) -> Crossing:
@@ -82,17 +76,11 @@ def mean_height(x: ArrayLike, y: ArrayLike, linear: bool = False) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The difference of two curves over the range that both cover.
+    """The difference of two curves over the range that both cover."""
 
-    Arguments:
-        area: the area between the curves, second minus first, in score times doublings (times units if linear).
-        mean: the mean difference: the area divided by the width of the range.
-        low, high: the ends of the range.
-    """
-
-    area: float
-    mean: float
-    low: float
+    area: float  # the area between the curves, second minus first, in score times doublings (times units if linear)
+    mean: float  # the mean difference: the area divided by the width of the range
+    low: float  # `low`, `high`: the ends of the range
     high: float
 
 

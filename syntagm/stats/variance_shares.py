@@ -22,42 +22,27 @@ _REST = ("items", "residual")
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The share of the variance of responses that belongs to a group.
+    """The share of the variance of responses that belongs to a group."""
 
-    Arguments:
-        name: of the group; "items" and "residual" are what no group explains.
-        levels: the number of levels of the group; for "items" and "residual", of responses.
-        sd: the standard deviation of the levels, in the unit of the responses.
-        share: from 0 to 1; all shares sum to 1.
-        low, high: the 95% interval of the share.
-        remark: `only N levels`, if the group has fewer than ten; `only N of GROUP`, if another group has: the whole
-            contains its variance.
-    """
-
-    name: str
-    levels: int
-    sd: float
-    share: float
-    low: float
+    name: str  # of the group; "items" and "residual" are what no group explains
+    levels: int  # the number of levels of the group; for "items" and "residual", of responses
+    sd: float  # the standard deviation of the levels, in the unit of the responses
+    share: float  # from 0 to 1; all shares sum to 1
+    low: float  # `low`, `high`: the 95% interval of the share
     high: float
+    # `only N levels`, if the group has fewer than ten; `only N of GROUP`, if another group has: the whole contains its
+    # variance.
     remark: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """The variance of responses, split into the parts of groups.
+    """The variance of responses, split into the parts of groups."""
 
-    Arguments:
-        names: of the groups, then "items" if their variance is known, and "residual".
-        levels: the number of levels of each group, and of responses.
-        variances: of each part.
-        drawn: (draws, parts), the variances that are as likely, given the data.
-    """
-
-    names: tuple[str, ...]
-    levels: tuple[int, ...]
-    variances: Numbers
-    drawn: Numbers
+    names: tuple[str, ...]  # of the groups, then "items" if their variance is known, and "residual"
+    levels: tuple[int, ...]  # the number of levels of each group, and of responses
+    variances: Numbers  # of each part
+    drawn: Numbers  # (draws, parts), the variances that are as likely, given the data
 
     def shares(self) -> list[Share]:
         """Return the share of each part, with its interval."""

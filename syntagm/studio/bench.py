@@ -18,15 +18,7 @@ _BUSY = "Another sentence is being scored, or a model is being loaded."
 
 
 class Bench:
-    """Models by their labels.
-
-    Arguments:
-        models: the names of the models.
-        permissions: what the user permits.
-
-    Raises:
-        UsageError, ModelError: a model can't be, as far as its name and its files tell, or is named twice.
-    """
+    """Models by their labels."""
 
     def __init__(self, models: Sequence[str], permissions: Permissions = NONE) -> None:
         self.permissions = permissions
@@ -44,23 +36,13 @@ class Bench:
         self._lock, self._places = threading.Lock(), threading.Semaphore(WAITING)
 
     def find(self, label: str) -> str:
-        """Return the name of the model with a label.
-
-        Raises:
-            UsageError: there is none.
-        """
         if label not in self.models:
             known = ", ".join(self.models) or "a model, which `syntagm serve --model NAME` names"
             raise UsageError("model", repr(label[:100]), known, did_you_mean(label, self.models))
         return self.models[label]
 
     def score(self, label: str, suite: Suite, measures: Sequence[str] = ()) -> Run:
-        """Evaluate a model on a small suite in memory.
-
-        Raises:
-            UsageError, InputError, ModelError: the model can't be loaded, or can't answer.
-            RunError: others are being scored.
-        """
+        """Evaluate a model on a small suite in memory."""
         # The representation of a suite that is a dataclass has all of it.
         key = (label, repr((suite.items, suite.predictions, suite.aggregate, tuple(measures))))
         with self._turn():

@@ -44,11 +44,7 @@ SHOWN, NEAR = 12, 20
 
 
 def suites(text: str, name: str) -> tuple[list[Suite], list[Finding]]:
-    """Read the suites of a text; if it can't be read, return no suites, and a finding with the reason.
-
-    Arguments:
-        name: the name of the file that has the text, or would have it.
-    """
+    """Read the suites of a text; if it can't be read, return no suites, and a finding with the reason."""
     with as_file(text, name) as path:
         try:
             # A table that is a suite of pairs or of word rows elsewhere is a table of regions here.
@@ -68,11 +64,7 @@ def as_file(text: str, name: str) -> Iterator[Path]:
 
 
 def suite(text: str, name: str) -> Suite:
-    """Read the suite of a text.
-
-    Raises:
-        InputError: the text can't be read, or has several suites.
-    """
+    """Read the suite of a text."""
     found, unread = suites(text, name)
     if unread:
         raise InputError(name, unread[0].message, "", unread[0].cure)
@@ -83,40 +75,27 @@ def suite(text: str, name: str) -> Suite:
 
 @dataclass(frozen=True, slots=True)
 class PreviewedPrediction:
-    """A prediction in a preview.
-
-    Arguments:
-        words: the prediction in words, as HTML.
-        chance: the chance level; nan if it is unknown.
-        baselines: what each baseline scores.
-    """
+    """A prediction in a preview."""
 
     name: str
     formula: str
-    words: Markup
-    chance: float
-    baselines: Sequence[baselines.Baseline]
+    words: Markup  # the prediction in words, as HTML
+    chance: float  # the chance level; nan if it is unknown
+    baselines: Sequence[baselines.Baseline]  # what each baseline scores
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a preview shows of a suite.
-
-    Arguments:
-        counts: the numbers of what, in words.
-        rows: item, condition, and the sentence in pieces; what a prediction compares is marked.
-        near: items whose sentences are nearly those of another item: (item, condition, other item, other condition).
-        note: what is to be said of the word frequencies.
-    """
+    """What a preview shows of a suite."""
 
     name: str
-    counts: str
+    counts: str  # the numbers of what, in words
     rows: Sequence[tuple[str, str, Sequence[str]]]
     more: int
     predictions: Sequence[PreviewedPrediction]
     near: Sequence[tuple[str, str, str, str]]
     nearer: int
-    note: str
+    note: str  # what is to be said of the word frequencies
 
 
 def preview(found: Suite) -> Preview:
@@ -166,14 +145,7 @@ def preview(found: Suite) -> Preview:
 
 
 def text_of(found: Suite, by_item: bool = True) -> str:
-    """Return the text of a suite, as `convert` writes it.
-
-    Arguments:
-        by_item: one item per row instead, if its sentences have the same regions.
-
-    Raises:
-        InputError: a table can't store the suite.
-    """
+    """Return the text of a suite, as `convert` writes it."""
     try:
         return spreadsheet.text_of(found, by_item=by_item)
     except InputError:
@@ -181,11 +153,7 @@ def text_of(found: Suite, by_item: bool = True) -> str:
 
 
 def layout(text: str, name: str, by_item: bool) -> str:
-    """Return the text of a table in a layout: one item per row, or one sentence per row.
-
-    Raises:
-        InputError: the text can't be read, or its suite does not fit the layout.
-    """
+    """Return the text of a table in a layout: one item per row, or one sentence per row."""
     return spreadsheet.text_of(suite(text, name), by_item=by_item)
 
 
@@ -197,15 +165,10 @@ def is_by_item(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A text with what it is: `draft` makes it.
-
-    Arguments:
-        suites: its suites.
-        findings: what `syntagm check` finds in its file.
-    """
+    """A text with what it is: `draft` makes it."""
 
     suites: Sequence[Suite]
-    findings: Sequence[Finding]
+    findings: Sequence[Finding]  # what `syntagm check` finds in its file
 
     @property
     def conditions(self) -> list[str]:
@@ -220,7 +183,6 @@ class Draft:
 
     @property
     def predictions(self) -> list[Prediction]:
-        """The predictions of all suites."""
         return [prediction for found in self.suites for prediction in found.predictions]
 
     @property
@@ -241,11 +203,7 @@ def draft(text: str, name: str) -> Draft:
 
 
 def with_prediction(text: str, name: str, prediction: Prediction) -> str:
-    """Add a prediction to the text of a table, or replace the one of its name; the layout stays.
-
-    Raises:
-        InputError: the text can't be read.
-    """
+    """Add a prediction to the text of a table, or replace the one of its name; the layout stays."""
     found = suite(text, name)
     kept = [one for one in found.predictions if one.name != prediction.name]
     if len(kept) < len(found.predictions):
@@ -257,11 +215,7 @@ def with_prediction(text: str, name: str, prediction: Prediction) -> str:
 
 
 def without_prediction(text: str, name: str, which: str) -> str:
-    """Remove a prediction from the text of a table.
-
-    Raises:
-        InputError: the text can't be read.
-    """
+    """Remove a prediction from the text of a table."""
     found = suite(text, name)
     kept = tuple(one for one in found.predictions if one.name != which)
     return spreadsheet.text_of(replace(found, predictions=kept), by_item=is_by_item(text))

@@ -28,11 +28,10 @@ _MARKED = re.compile(f"{_MARK}([0-9a-f]*)\\.")
 
 
 class Raw:
-    """Text in a field, character by character.
+    """Text in a field, character by character."""
 
-    What hides or reorders text is replaced by its code on every page. In a field whose content is sent back it must stay
-    as it is, or sending would change it.
-    """
+    # What hides or reorders text is replaced by its code on every page. In a field whose content is sent back it must
+    # stay as it is, or sending would change it.
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -58,25 +57,15 @@ def options(names: Iterable[str], chosen: str) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """The pages to which every page of the studio leads.
+    """The pages to which every page of the studio leads."""
 
-    Arguments:
-        listed: label and path of each.
-    """
-
-    listed: tuple[tuple[str, str], ...]
+    listed: tuple[tuple[str, str], ...]  # label and path of each
 
 
 def respond(
     ways: Ways, here: str, template: str, title: str, variables: Mapping[str, Any], status: int = 200
 ) -> Response:
-    """Return an answer with a page of the studio.
-
-    Arguments:
-        here: the path of the page, or of the one that it belongs to, among the ways.
-        template: the template of what stands below the title, in the folder `pages`.
-        title: the title of the page.
-    """
+    """Return an answer with a page of the studio."""
     style = Markup('<link rel="stylesheet" href="/studio.css">')
     script = Markup('<script src="/studio.js" defer></script>')
     shown = [(label, path, path == here) for label, path in ways.listed]

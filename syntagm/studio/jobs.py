@@ -73,24 +73,15 @@ END_RECORD = record.Form(
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job.
+    """A job."""
 
-    Arguments:
-        number: its number, which is the name of its folder.
-        suite: the name of the suite's file.
-        digest: the hash of the text.
-        models: label -> name.
-        limit: the most items, drawn at random; None for all.
-        created: when it was asked for, in seconds since 1970.
-    """
-
-    number: str
+    number: str  # its number, which is the name of its folder
     folder: Path
-    suite: str
-    digest: str
-    models: Mapping[str, str]
-    limit: int | None
-    created: float
+    suite: str  # the name of the suite's file
+    digest: str  # the hash of the text
+    models: Mapping[str, str]  # label -> name
+    limit: int | None  # the most items, drawn at random; None for all
+    created: float  # when it was asked for, in seconds since 1970
 
     @property
     def file(self) -> Path:
@@ -103,7 +94,6 @@ class Job:
 
     @property
     def done(self) -> bool:
-        """Whether all runs are done."""
         return all(is_done(self.run_folder(label)) for label in self.models)
 
     @property
@@ -158,14 +148,7 @@ class Limits:
 
 
 class Jobs:
-    """The jobs of a folder. In a `with` block, they are worked on.
-
-    Arguments:
-        folder: the folder of the studio.
-        models: label -> name of the models that are offered.
-        permissions: what the user permits; it reaches processes as arguments.
-        limits: what jobs may take.
-    """
+    """The jobs of a folder. In a `with` block, they are worked on."""
 
     def __init__(
         self, folder: Path, models: Mapping[str, str], permissions: Permissions = NONE, limits: Limits | None = None
@@ -192,18 +175,7 @@ class Jobs:
             self._thread.join()
 
     def add(self, suite: str, text: str, labels: Sequence[str], limit: int | None) -> str:
-        """Add a job, and return its number.
-
-        Arguments:
-            suite: the name of the suite's file.
-            text: its text.
-            labels: the models.
-            limit: the most items; None for all.
-
-        Raises:
-            UsageError: there are too many jobs, or no such model.
-            RunError: the folder can't be written.
-        """
+        """Add a job, and return its number."""
         labels = list(dict.fromkeys(labels))
         for label in labels:
             if label not in self.models:
@@ -248,12 +220,6 @@ class Jobs:
         return found
 
     def find(self, number: str) -> Job:
-        """Return a job.
-
-        Raises:
-            UsageError: there is none with this number.
-            RunError: its record is damaged.
-        """
         if not _NUMBER.fullmatch(number) or not (self.folder / FOLDER / number / JOB).is_file():
             raise UsageError("job", repr(number[:20]), "the number of a job", "All jobs are at /jobs.")
         folder = atomic.inside(self.folder, FOLDER, number)
@@ -425,10 +391,8 @@ def _memory() -> float:
 
 
 def memory_of(process: int) -> int:
-    """Return the memory in bytes of a process and all that descend from it; 0 where the system doesn't tell.
-
-    Memory that processes share counts once for each: they may take less, never more.
-    """
+    """Return the memory in bytes of a process and all that descend from it; 0 where the system doesn't tell."""
+    # Memory that processes share counts once for each: they may take less, never more.
     parents, pages = dict[int, int](), dict[int, int]()
     for name in os.listdir("/proc") if os.path.isdir("/proc") else []:
         if not name.isdecimal():
@@ -445,11 +409,7 @@ def memory_of(process: int) -> int:
 
 
 def refuse_changed(job: Job) -> None:
-    """Refuse a job whose text is not what was asked for.
-
-    Raises:
-        RunError: the file was changed, or is gone.
-    """
+    """Refuse a job whose text is not what was asked for."""
     try:
         content = regular.content(job.file)
     except OSError as error:

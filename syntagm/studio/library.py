@@ -18,14 +18,7 @@ RESULTS, OF_JOB = "results:", "job:"
 
 
 class Library:
-    """Suites by their names.
-
-    Arguments:
-        named: the suites that were named at the start.
-        store: the folder of the studio, if there is one.
-        runs: the runs that were named at the start.
-        jobs: the jobs of the folder.
-    """
+    """Suites by their names."""
 
     def __init__(
         self, named: Sequence[Suite], store: Store | None, runs: Sequence[Run] = (), jobs: Jobs | None = None
@@ -38,12 +31,6 @@ class Library:
         return [*(self.store.names() if self.store else []), *self.named]
 
     def suite(self, name: str) -> Suite:
-        """Return a suite.
-
-        Raises:
-            Missing: there is none.
-            InputError: its file is not a suite.
-        """
         if self.store and name in self.store.names():
             return drafts.suite(self.store.read(name).text, name)
         if name in self.named:

@@ -21,13 +21,7 @@ _KEPT = 4
 
 
 class Overseeing:
-    """The pages of jobs.
-
-    Arguments:
-        jobs: the jobs.
-        ways: the pages of the studio.
-        tries: whether items can be tried.
-    """
+    """The pages of jobs."""
 
     def __init__(self, jobs: Jobs, ways: Ways, tries: bool = False) -> None:
         self.jobs, self.ways, self.tries = jobs, ways, tries

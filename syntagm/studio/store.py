@@ -33,42 +33,26 @@ _CHARACTERS = "letters, digits, - and _, at most 80, and the ending .tsv or .tom
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A suite as a file has it.
-
-    Arguments:
-        text: its text.
-        digest: the hash of its bytes, which names the version.
-    """
+    """A suite as a file has it."""
 
     name: str
     text: str
-    digest: str
+    digest: str  # the hash of its bytes, which names the version
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """An earlier version of a suite.
+    """An earlier version of a suite."""
 
-    Arguments:
-        number: its number, from 1.
-        kind: how it came into the history.
-        digest: the beginning of its hash.
-        when: the time, in seconds since 1970.
-    """
-
-    number: int
-    kind: Kind
-    digest: str
-    when: float
+    number: int  # its number, from 1
+    kind: Kind  # how it came into the history
+    digest: str  # the beginning of its hash
+    when: float  # the time, in seconds since 1970
     path: Path
 
 
 class Conflict(Exception):
-    """The file is not the one that the editor began with.
-
-    Arguments:
-        current: the file as it is; None if it is gone.
-    """
+    """The file is not the one that the editor began with."""
 
     def __init__(self, current: Document | None) -> None:
         super().__init__(current)
@@ -76,11 +60,7 @@ class Conflict(Exception):
 
 
 class Store:
-    """The folder; one server has it at a time (`io.lock.held`).
-
-    Arguments:
-        folder: the folder.
-    """
+    """The folder; one server has it at a time (`io.lock.held`)."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -96,29 +76,13 @@ class Store:
         return sorted(found)
 
     def read(self, name: str) -> Document:
-        """Read a suite.
-
-        Raises:
-            UsageError: there is none of this name, or it can't be a name.
-            InputError: the file is too large, or not UTF-8.
-        """
         content = self._content(self._path(name))
         if content is None:
             raise UsageError(f"suite {name}", "no such suite", "a suite of the studio")
         return _document(name, content)
 
     def save(self, name: str, text: str, base: str) -> Document:
-        """Save a suite.
-
-        Arguments:
-            text: its text.
-            base: the digest of the version that the editor began with; "" for a new suite.
-
-        Raises:
-            Conflict: the file is another one than that version. The text is in the history.
-            UsageError: the name can't be one, or there are too many suites or versions.
-            RunError: the disk is full, or the folder can't be written.
-        """
+        """Save a suite."""
         path, content = self._path(name), text.encode()
         if len(content) > limits.BODY:
             raise UsageError(f"suite {name}", f"{len(content):,} bytes", f"at most {limits.BODY:,}")
@@ -155,12 +119,7 @@ class Store:
         return sorted(found, key=lambda version: -version.number)
 
     def version(self, name: str, number: int) -> Document:
-        """Read a version of a suite.
-
-        Raises:
-            UsageError: there is none with this number.
-            RunError: it was damaged.
-        """
+        """Read a version of a suite."""
         found = next((version for version in self.versions(name) if version.number == number), None)
         content = self._content(found.path) if found else None
         if found is None or content is None:

@@ -22,19 +22,7 @@ from syntagm.suites import Suite
 
 
 class Studio:
-    """The studio. In a `with` block it holds its folder, and its jobs are worked on.
-
-    Arguments:
-        models: the names of the models that it offers.
-        folder: the folder to which it writes; None if it writes nothing.
-        suites: further suites whose items can be tried and copied.
-        permissions: what the user permits.
-        runs: runs whose items can be tried.
-        limits: what jobs may take.
-
-    Raises:
-        UsageError, ModelError: a model can't be, as far as its name and its files tell.
-    """
+    """The studio. In a `with` block it holds its folder, and its jobs are worked on."""
 
     def __init__(
         self,
@@ -53,11 +41,7 @@ class Studio:
         self._held = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
-        """Lock the folder, and go on with the jobs that a killed server left.
-
-        Raises:
-            RunError: another server has the folder, or it can't be written.
-        """
+        """Lock the folder, and go on with the jobs that a killed server left."""
         if self.folder:
             self._held.enter_context(lock.held(self.folder))
         if self.jobs:

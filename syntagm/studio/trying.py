@@ -82,13 +82,7 @@ class Trial:
 
 
 class Trying:
-    """The page on which sentences are tried.
-
-    Arguments:
-        bench: the models.
-        library: where suites are. If it has a folder, items can be kept there.
-        ways: the pages of the studio.
-    """
+    """The page on which sentences are tried."""
 
     def __init__(self, bench: Bench, library: Library, ways: Ways) -> None:
         self.bench, self.library, self.ways = bench, library, ways
@@ -264,11 +258,7 @@ def _grouped(query: Query) -> dict[str, list[str]]:
 
 
 def _edited(text: str, condition: str, original: Sentence | None = None) -> Sentence:
-    """Read the field of a condition. A sentence that was not edited is the original, whatever it contains.
-
-    Raises:
-        InputError: the text is empty or too long, or it or the original can't be written in one line.
-    """
+    """Read the field of a condition. A sentence that was not edited is the original, whatever it contains."""
     if original and notation.cleaned(text) == notation.cleaned(notation.written(original)):
         return original
     sentence = notation.read(text, condition, [region.name for region in original.regions] if original else [])
@@ -279,10 +269,8 @@ def _edited(text: str, condition: str, original: Sentence | None = None) -> Sent
 
 
 def _rows(given: Mapping[str, Sequence[str]], trial: Trial | None) -> list[dict[str, object]]:
-    """Return the rows of the form: a condition, its original, and the sentence in the field.
-
-    What can't be read stands in the fields as it was sent.
-    """
+    """Return the rows of the form: a condition, its original, and the sentence in the field."""
+    # What can't be read stands in the fields as it was sent.
     if trial:
         texts = {name: notation.written(sentence) for name, sentence in trial.edited.items()}
         originals = {name: notation.written(sentence) for name, sentence in trial.pinned.items()}

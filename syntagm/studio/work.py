@@ -26,11 +26,7 @@ _EVERY = 0.5
 
 
 class Reporter(Progress):
-    """What is written to progress.json. It is read while it is there, and never after the end: losing it loses nothing.
-
-    Arguments:
-        job: the job.
-    """
+    """What is written to progress.json. It is read while it is there, and never after the end: losing it loses nothing."""
 
     def __init__(self, job: Job) -> None:
         self._path, self._last = job.folder / jobs.PROGRESS, 0.0

@@ -42,14 +42,7 @@ _TYPED = {"prediction": "", "formula": "", "limit": "", "people": "24"}
 
 
 class Writing:
-    """The pages on which suites are written.
-
-    Arguments:
-        store: the folder.
-        library: what can be copied.
-        jobs: the jobs, which score suites.
-        ways: the pages of the studio.
-    """
+    """The pages on which suites are written."""
 
     def __init__(self, store: Store, library: Library, jobs: Jobs, ways: Ways) -> None:
         self.store, self.library, self.jobs, self.ways = store, library, jobs, ways

@@ -165,21 +165,9 @@ def _html(text: str) -> str:
 
 
 def sampled(suite: Suite, limit: int | None, seed: int = 1, reach: float | None = None) -> Suite:
-    """Draw a random sample of a suite's items, and keep their original order.
-
-    The sample depends on the seed and the suite's name. The tag `sample` describes it. Without a limit, or if no item
-    exceeds it, return the suite itself.
-
-    Arguments:
-        suite: the suite.
-        limit: largest number of items; None for all.
-        seed: seed of the random draw.
-        reach: the half-width of the interval for which a pilot chose the limit; the tag says so, and the items of a
-            pilot are among those of the sample.
-
-    Raises:
-        UsageError: the limit is below 1.
-    """
+    """Draw a random sample of a suite's items, and keep their original order."""
+    # The sample depends on the seed and the suite's name. The tag `sample` describes it. Without a limit, or if no item
+    # exceeds it, return the suite itself.
     if limit is not None and limit < 1:
         raise UsageError("limit", str(limit), "at least 1")
     if limit is None or limit >= len(suite.items):
@@ -193,15 +181,7 @@ def sampled(suite: Suite, limit: int | None, seed: int = 1, reach: float | None 
 
 
 def without(suite: Suite, excluded: Collection[str]) -> Suite:
-    """Leave items out of a suite. The tag `exclusion` says how many, and has a hash of their ids.
-
-    Arguments:
-        suite: the suite.
-        excluded: the ids of the items; ids that the suite doesn't have are ignored.
-
-    Raises:
-        UsageError: no item would be left.
-    """
+    """Leave items out of a suite. The tag `exclusion` says how many, and has a hash of their ids."""
     kept = tuple(item for item in suite.items if item.id not in excluded)
     if len(kept) == len(suite.items):
         return suite

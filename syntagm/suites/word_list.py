@@ -147,17 +147,10 @@ def bundled() -> list[str]:
 
 
 def read(name: str | Path) -> WordList:
-    """Read a bundled list or a file.
-
-    Arguments:
-        name: name of a bundled list, such as `verbs`, or path of a file. Text may end with `?faults=keep`, which reads a
-            published list unchanged. A `Path` has no options. Neither does text that is itself the path of a file,
-            because a folder may be called `gpt2?bos=no`.
-
-    Raises:
-        UsageError: there is no such list or option.
-        InputError: the file is not a word list, or a form is repeated.
-    """
+    """Read a bundled list or a file."""
+    # name: name of a bundled list, such as `verbs`, or path of a file. Text may end with `?faults=keep`, which reads a
+    # published list unchanged. A `Path` has no options. Neither does text that is itself the path of a file, because a
+    # folder may be called `gpt2?bos=no`.
     path, options = _split_options(name)
     key, _, faults = options.partition("=")
     if options and (key != "faults" or faults not in FAULTS):
@@ -180,11 +173,7 @@ def read(name: str | Path) -> WordList:
 
 
 def kept(content: bytes, place: str) -> WordList:
-    """Read the word list that a run saved (`words.csv`), in which a form may be repeated.
-
-    Raises:
-        InputError: it is not a word list.
-    """
+    """Read the word list that a run saved (`words.csv`), in which a form may be repeated."""
     rows = csv.rows(utf8.decoded(content, Path(place)), Path(place))
     return _own(Path(place).stem, [(line, row) for line, row in rows if any(map(str.strip, row))], place, repeats=True)
 
@@ -233,27 +222,17 @@ def _own(name: str, rows: Sequence[tuple[int, list[str]]], place: str = "", repe
 
 @dataclass(frozen=True, slots=True)
 class _Published:
-    """A list in the form in which others have published it.
+    """A list in the form in which others have published it."""
 
-    Arguments:
-        columns: the columns, the first of which numbers the rows.
-        forms: label -> the column of its forms.
-        lemma: the column of the lemma.
-        wrong: a wrong form -> the right one.
-        skipped: lemma -> why its row is left out.
-    """
-
-    columns: tuple[str, ...]
-    forms: Mapping[str, str]
-    lemma: str
-    wrong: Mapping[str, str]
-    skipped: Mapping[str, str]
+    columns: tuple[str, ...]  # the columns, the first of which numbers the rows
+    forms: Mapping[str, str]  # label -> the column of its forms
+    lemma: str  # the column of the lemma
+    wrong: Mapping[str, str]  # a wrong form -> the right one
+    skipped: Mapping[str, str]  # lemma -> why its row is left out
 
     def is_of(self, row: Sequence[str]) -> bool:
-        """Return whether this is the list whose first row is given.
-
-        Without its header, the list begins with a number or `_`. Any other word belongs to another list's header.
-        """
+        """Return whether this is the list whose first row is given."""
+        # Without its header, the list begins with a number or `_`. Any other word belongs to another list's header.
         first = row[0].strip()
         return self._is_header(row) or (len(row) == len(self.columns) and (first == "_" or first.isdecimal()))
 

@@ -19,22 +19,14 @@ SUITE_TOKENS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The amount of text for one model, and the speed of the machine.
+    """The amount of text for one model, and the speed of the machine."""
 
-    Arguments:
-        words: words of the training text.
-        valid: words of the held-out text.
-        test: words of the test text, which is scored in addition to the suites.
-        speed: floating-point operations per second.
-        device: the device for training and scoring: `cpu`, `cuda` ...
-        evaluation: the options with which the model is evaluated; see `Controlled.evaluation`.
-    """
-
-    words: int
-    valid: int
-    test: int
-    speed: float
-    device: str
+    words: int  # words of the training text
+    valid: int  # words of the held-out text
+    test: int  # words of the test text, which is scored in addition to the suites
+    speed: float  # floating-point operations per second
+    device: str  # the device for training and scoring: `cpu`, `cuda` ..
+    # The options with which the model is evaluated; see `Controlled.evaluation`.
     evaluation: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -48,18 +40,7 @@ def seen_twice(words: int) -> float:
 
 
 def by_gradients(weights: float, tokens: float, epochs: int, step: float, work: Work) -> tuple[float, float]:
-    """Estimate the time for a model that is trained by gradient descent.
-
-    Arguments:
-        weights: the number of weights that each token is multiplied by in matrix products.
-        tokens: tokens per whitespace-separated word.
-        epochs: passes over the text.
-        step: tokens per step.
-        work: the amount of text and the speed of the machine.
-
-    Returns:
-        The seconds of training and of scoring.
-    """
+    """Estimate the time for a model that is trained by gradient descent."""
     rate = work.speed * REACHED
     one_pass = (6 * work.words + 2 * work.valid) * tokens * weights / rate
     steps = work.words * tokens / step

@@ -31,27 +31,9 @@ HIGHEST_BITS = 1000.0
 
 
 def fit(learner: Learner, settings: Settings, folder: Path, progress: Progress | None = None) -> list[dict[str, float]]:
-    """Train, evaluate, and write the model with the best evaluation into `folder`.
-
-    The state is saved in `folder/state`; making the same call again resumes from it. The state is deleted once the
-    model is written.
-
-    Arguments:
-        learner: the model and its text.
-        settings: the training settings, which must be the same as before if training is resumed.
-        folder: the model folder.
-        progress: progress callbacks.
-
-    Returns:
-        A row for each evaluation: step, epoch, tokens, training loss (nats per token), bits per word and perplexity of the
-        held-out text, seconds.
-
-    Raises:
-        RunError: the folder is in use, belongs to another training run, contains a model that was not trained here or a
-            record without its model, or can't be written.
-        InputError: the loss is not finite, or the text is too short for one batch.
-        UsageError: the warm-up has more steps than the whole training.
-    """
+    """Train, evaluate, and write the model with the best evaluation into `folder`."""
+    # The state is saved in `folder/state`; making the same call again resumes from it. The state is deleted once the
+    # model is written.
     rank, world = _processes(learner.device)
     identity = _identity(learner, settings, world)
     finished = record.finished(folder)

@@ -11,10 +11,9 @@ from syntagm.training.settings import Settings
 
 
 class AveragedSGD(torch.optim.SGD):
-    """Plain SGD that, from some step on, also computes the mean of the weights after each step (Polyak & Juditsky 1992).
+    """Plain SGD that, from some step on, also computes the mean of the weights after each step (Polyak & Juditsky 1992)."""
 
-    This is PyTorch's ASGD with t0 = 0 and lambd = 0, but the learning rate is that of the step.
-    """
+    # This is PyTorch's ASGD with t0 = 0 and lambd = 0, but the learning rate is that of the step.
 
     @property
     def averaging(self) -> bool:

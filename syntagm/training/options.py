@@ -26,43 +26,22 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Flag(Setting):
-    """A training option: a setting, and how the command line shows it. Its name is that of the field.
+    """A training option: a setting, and how the command line shows it. Its name is that of the field."""
 
-    Arguments:
-        name, values, default, help, required: as for `Setting`.
-        flag: the name on the command line, without dashes.
-        value: the value if the option is not given.
-        metavar: the placeholder of the value in `--help`; "" for the flag in capitals.
-        group: the title under which `--help` lists the option; "" for none.
-    """
-
-    flag: str = ""
-    value: Any = None
-    metavar: str = ""
-    group: str = ""
+    flag: str = ""  # the name on the command line, without dashes
+    value: Any = None  # the value if the option is not given
+    metavar: str = ""  # the placeholder of the value in `--help`; "" for the flag in capitals
+    group: str = ""  # the title under which `--help` lists the option; "" for none
 
 
 def option(help: str, default: Any = MISSING, *, name: str = "", metavar: str = "", group: str = "") -> Any:
-    """Declare a field of settings as an option.
-
-    Arguments:
-        help: a short help text, to which the default is appended.
-        default: the default of the field; without a default, the option is required.
-        name: the name on the command line, if it is not the field's name with hyphens.
-        metavar: the placeholder of the value in `--help`, if it is not the name in capitals.
-        group: the title in `--help`, if the field does not belong to a part.
-    """
+    """Declare a field of settings as an option."""
     declared = {"help": help, "name": name, "metavar": metavar, "group": group}
     return field(default=default, metadata={_OPTION: declared})
 
 
 def part(title: str, default: Any) -> Any:
-    """Declare a field of settings that contains further settings with their own options.
-
-    Arguments:
-        title: the title under which `--help` lists the options; "" for none.
-        default: the settings with the defaults of the family.
-    """
+    """Declare a field of settings that contains further settings with their own options."""
     return field(default=default, metadata={_PART: title})
 
 
@@ -86,16 +65,7 @@ def _options(settings: Any, group: str) -> Iterator[Flag]:
 
 
 def changed(settings: S, values: Mapping[str, object], place: str = "") -> S:
-    """Return a copy of settings with new values for some fields, in any part of the settings.
-
-    Arguments:
-        settings: the settings to copy.
-        values: new values by field name; names of other things are ignored.
-        place: the text before the field's name in an error message.
-
-    Raises:
-        UsageError: a value is not allowed.
-    """
+    """Return a copy of settings with new values for some fields, in any part of the settings."""
     original: Any = settings
     hints = get_type_hints(type(settings), include_extras=True)
     changes: dict[str, object] = {}
@@ -112,11 +82,7 @@ def changed(settings: S, values: Mapping[str, object], place: str = "") -> S:
 
 
 def refuse_small(settings: object, *names: str) -> None:
-    """Refuse a setting below 1.
-
-    Raises:
-        UsageError: a setting is below 1; the message names the first one.
-    """
+    """Refuse a setting below 1."""
     for name in names:
         if (value := getattr(settings, name)) < 1:
             raise UsageError(name, str(value), "at least 1")

@@ -49,25 +49,7 @@ def parse(
     paths: Sequence[str], parser: str, stem: Path, tokens: str, permissions: Permissions,
     progress: Progress | None = None,
 ) -> str:  # fmt: skip
-    """Parse a text into a file of trees; do nothing if this parser has already parsed it.
-
-    Arguments:
-        paths: paths of the text, as in `corpora.corpus.texts`.
-        parser: `exec:FILE.toml`, or the name of a model that parses.
-        stem: the path of the trees without `.trees`.
-        tokens: how sentences are split into words, as in `corpora.corpus.kind`.
-        permissions: what the user permits.
-        progress: progress callbacks.
-
-    Returns:
-        The path of the trees.
-
-    Raises:
-        ModelError: the permission to start a program is missing, the parser can't be loaded or started, fails, or is no
-            parser.
-        InputError: the text can't be read, or the trees are not those of its sentences.
-        RunError: other trees have the same path, the trees were damaged, or the folder can't be written.
-    """
+    """Parse a text into a file of trees; do nothing if this parser has already parsed it."""
     program = _program(parser, permissions) if parser.startswith(EXEC) else None
     model = None if program else _model(parser, permissions)
     fingerprint = sources(program) if program else model.fingerprint if model else ""

@@ -25,16 +25,7 @@ _CURE = "Use the same command as before to resume it, or choose another folder."
 
 
 def finished(folder: Path, family: str = "") -> dict[str, Any] | None:
-    """Return the content of `training.json`, or None if no training has finished here.
-
-    Arguments:
-        folder: the model folder.
-        family: the expected family; "" for any family.
-
-    Raises:
-        UsageError: the folder contains a model of another family.
-        RunError: the file is damaged.
-    """
+    """Return the content of `training.json`, or None if no training has finished here."""
     if not (folder / FILE).exists():
         return None
     training = json.record(folder / FILE, RunError, "a record written by `syntagm train`", "Choose another folder.")
@@ -55,25 +46,14 @@ def lacks_record(folder: Path) -> bool:
 
 
 def leaves_something(folder: Path) -> bool:
-    """Return whether the folder contains anything that training with other settings would destroy.
-
-    A lock and a tokenizer don't count, because training without a saved state builds its tokenizer again.
-    """
+    """Return whether the folder contains anything that training with other settings would destroy."""
+    # A lock and a tokenizer don't count, because training without a saved state builds its tokenizer again.
     weights = (*folder.glob("*.safetensors"), *(folder / STATE).glob("*.safetensors"))
     return bool(weights) or (folder / FILE).exists()
 
 
 def refuse_another(folder: Path, recorded: Mapping[str, Any], requested: Mapping[str, Any]) -> None:
-    """Refuse to resume training with other settings or another text.
-
-    Arguments:
-        folder: the model folder.
-        recorded: the settings and text of the training run in the folder.
-        requested: the settings and text of the new training run.
-
-    Raises:
-        RunError: a value of `requested` differs from `recorded`.
-    """
+    """Refuse to resume training with other settings or another text."""
     complete = {
         key: {name: old for name, old in _ADDED.items() if name in (requested.get(key) or ())} | dict(value)
         if isinstance(value, Mapping)
@@ -84,20 +64,12 @@ def refuse_another(folder: Path, recorded: Mapping[str, Any], requested: Mapping
 
 
 def refuse_damaged(folder: Path) -> None:
-    """Refuse the folder of a finished training if files have changed since.
-
-    Raises:
-        RunError: a file is damaged, edited, missing or new, or the seal is missing.
-    """
+    """Refuse the folder of a finished training if files have changed since."""
     seal.demand(folder, RunError)
 
 
 def refuse_foreign(folder: Path) -> None:
-    """Refuse a folder with weights that Syntagm did not train and would overwrite, or with a record but no weights.
-
-    Raises:
-        RunError: the folder contains such weights, or a record without weights.
-    """
+    """Refuse a folder with weights that Syntagm did not train and would overwrite, or with a record but no weights."""
     ended = (folder / FILE).exists()
     weights = sorted(path.name for kind in _WEIGHTS for path in folder.glob(kind))
     if ended and not weights:
@@ -108,15 +80,7 @@ def refuse_foreign(folder: Path) -> None:
 
 
 def end(folder: Path, training: Mapping[str, Any]) -> None:
-    """Seal the folder of a finished training, write its record, and delete its state.
-
-    Arguments:
-        folder: the model folder.
-        training: the family, settings, text and history of the training run.
-
-    Raises:
-        RunError: the record can't be written.
-    """
+    """Seal the folder of a finished training, write its record, and delete its state."""
     # The record comes last: a folder that has it is finished and sealed.
     seal.write(folder, {FILE: record.encoded(training)})
     atomic.write(folder / FILE, record.encoded(training))

@@ -48,11 +48,7 @@ class Place:
 
 
 def save(folder: Path, place: Place, tensors: Mapping[str, Tensor]) -> None:
-    """Write the state and delete outdated best weights.
-
-    Raises:
-        RunError: the state can't be written, for example because the disk is full; the old state is kept.
-    """
+    """Write the state and delete outdated best weights."""
     _save(folder / STATE_FILE, tensors, {"place": json.dumps(asdict(place))})
     for old in folder.glob("best-*.safetensors"):
         if old.name != place.best_file:
@@ -66,11 +62,7 @@ def save_best(folder: Path, step: int, tensors: Mapping[str, Tensor]) -> tuple[s
 
 
 def load(folder: Path) -> tuple[Place, dict[str, Tensor]] | None:
-    """Load the state, or return None if there is none.
-
-    Raises:
-        RunError: the file is damaged.
-    """
+    """Load the state, or return None if there is none."""
     path = folder / STATE_FILE
     if not path.exists():
         return None
@@ -83,11 +75,7 @@ def load(folder: Path) -> tuple[Place, dict[str, Tensor]] | None:
 
 
 def load_best(folder: Path, place: Place) -> dict[str, Tensor]:
-    """Load the weights of the best evaluation.
-
-    Raises:
-        RunError: the file is missing or damaged.
-    """
+    """Load the weights of the best evaluation."""
     path = folder / place.best_file
     try:
         tensors, metadata = _load(path)

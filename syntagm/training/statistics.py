@@ -17,18 +17,7 @@ _NAMED = 5
 
 
 def statistics(vocabulary: Vocabulary, sentences: int, words: int, held_out: Iterable[Sequence[str]]) -> dict[str, Any]:
-    """Return the statistics of texts for `training.json`.
-
-    Arguments:
-        vocabulary: the vocabulary of the training text.
-        sentences: the number of sentences in the training text.
-        words: the number of words in the training text, without ends of sentences.
-        held_out: the words of each held-out sentence.
-
-    Returns:
-        `sentences` and `words`; `types`: the number of known words; `unknown_classes`: the number of classes of unknown
-        words; `unseen_classes`: the classes in the held-out text that did not occur in training -> number of words.
-    """
+    """Return the statistics of texts for `training.json`."""
     classes = vocabulary.seen_classes
     return {
         "sentences": sentences,
@@ -41,19 +30,7 @@ def statistics(vocabulary: Vocabulary, sentences: int, words: int, held_out: Ite
 
 
 def unseen_classes(folder: Path, paths: Sequence[str]) -> dict[str, int] | None:
-    """Count the words of a text whose class of unknown words did not occur in the training of a model, by class.
-
-    Arguments:
-        folder: the folder of a trained model.
-        paths: paths of the text, as in `corpora.corpus.texts`.
-
-    Returns:
-        None if the folder has no vocabulary of words.
-
-    Raises:
-        ModelError: the vocabulary can't be read.
-        InputError: the text can't be read.
-    """
+    """Count the words of a text whose class of unknown words did not occur in the training of a model, by class."""
     if not (path := folder / "vocabulary.txt").exists():
         return None
     tokens = json.record(folder / "model.json", ModelError, '{"family": ...}')["tokens"]

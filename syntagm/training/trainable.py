@@ -19,71 +19,39 @@ def _always(folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Controlled(Generic[S]):
-    """What controlled experiments need to know of a family. Its hyperparameters in them belong to the papers.
+    """What controlled experiments need to know of a family. Its hyperparameters in them belong to the papers."""
 
-    Arguments:
-        duration: a function that gives upper estimates of the seconds of training and of scoring.
-        pace: the basis for estimates of duration, if it is not the number of weights.
-        evaluation: the hyperparameters that are options of the trained model, not of training.
-        check_texts: a function that refuses, with a UsageError, a corpus or a held-out text without the trees that the
-            family needs; None if it needs none.
-    """
-
+    # A function that gives upper estimates of the seconds of training and of scoring.
     duration: Callable[[S, Work], tuple[float, float]]
-    pace: str = ""
-    evaluation: tuple[str, ...] = ()
+    pace: str = ""  # the basis for estimates of duration, if it is not the number of weights
+    evaluation: tuple[str, ...] = ()  # the hyperparameters that are options of the trained model, not of training
+    # A function that refuses, with a UsageError, a corpus or a held-out text without the trees that the family needs;
+    # None if it needs none.
     check_texts: Callable[[S, Sequence[str], Sequence[str]], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Trainable(Generic[S]):
-    """A trainable family of models. Its declaration does not load the libraries that training needs.
+    """A trainable family of models. Its declaration does not load the libraries that training needs."""
 
-    Arguments:
-        name: the name on the command line.
-        summary: a short description.
-        settings: the default settings; their fields are the options of `syntagm train`.
-        module: module whose `train` trains a model; it is imported when a model is trained.
-        seeded: whether models depend on a seed; if not, one model serves for all seeds of an experiment.
-        needs_valid: whether training needs held-out text.
-        valid: the use of held-out text.
-        note: a text above the options in `--help`.
-        controlled: the role in controlled experiments; None if the family takes no part.
-        variant_of: the family of which this is a variant with other options; "" for an independent family.
-        trees: whether training needs trees; text without trees can then be parsed for it (`--parser`).
-        is_intact: a function that checks whether the model of a finished training run is intact. If it is not, it is
-            trained again.
-    """
-
-    name: str
-    summary: str
-    settings: S
-    module: str
-    seeded: bool = True
-    needs_valid: bool = True
-    valid: str = "held-out text"
-    note: str = ""
-    controlled: Controlled[S] | None = None
-    variant_of: str = ""
-    trees: bool = False
+    name: str  # the name on the command line
+    summary: str  # a short description
+    settings: S  # the default settings; their fields are the options of `syntagm train`
+    module: str  # module whose `train` trains a model; it is imported when a model is trained
+    seeded: bool = True  # whether models depend on a seed; if not, one model serves for all seeds of an experiment
+    needs_valid: bool = True  # whether training needs held-out text
+    valid: str = "held-out text"  # the use of held-out text
+    note: str = ""  # a text above the options in `--help`
+    controlled: Controlled[S] | None = None  # the role in controlled experiments; None if the family takes no part
+    variant_of: str = ""  # the family of which this is a variant with other options; "" for an independent family
+    trees: bool = False  # whether training needs trees; text without trees can then be parsed for it (`--parser`)
     is_intact: Callable[[Path], bool] = _always
 
     def train(
         self, corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: S, progress: Progress
     ) -> object:
-        """Train a model and write its folder. Making the same call again resumes interrupted training.
-
-        A finished model stays unchanged, and the folder of another training run is refused.
-
-        Arguments:
-            corpus, valid: paths of the training text and of the held-out text, as in `corpora.corpus.texts`.
-            folder: the folder for the model.
-            settings: the settings of the family.
-            progress: progress callbacks.
-
-        Returns:
-            What the module returns: in most families, the history of evaluations.
-        """
+        """Train a model and write its folder. Making the same call again resumes interrupted training."""
+        # A finished model stays unchanged, and the folder of another training run is refused.
         with extras.needed(f"train {self.name}"):
             result: object = importlib.import_module(self.module).train(corpus, valid, folder, settings, progress)
         return result

@@ -88,20 +88,12 @@ def _make(kind: Kind, name: str, runs: "Runs", resampling: "Resampling | None", 
 
 
 def offering(kind: Kind, room: str = "views") -> list[str]:
-    """List the views that offer a table, or those that offer a figure.
-
-    Arguments:
-        room: the folder of the views; those of analyses of reading times are in `reading_times.views`.
-    """
+    """List the views that offer a table, or those that offer a figure."""
     return [name for name in registry.names(room) if hasattr(registry.find(room, name), MAKERS[kind])]
 
 
 def find(kind: Kind, name: str, room: str = "views") -> Callable[..., Any]:
-    """Find the function that makes a view's table or figure; `room` as for `offering`.
-
-    Raises:
-        UsageError: there is no such view.
-    """
+    """Find the function that makes a view's table or figure; `room` as for `offering`."""
     names = offering(kind, room)
     name = renames.current(room, name, names)
     if name not in names:

@@ -157,10 +157,8 @@ def _reliability_of_all(run: Run, parts: Sequence[_Part], splits: int) -> Reliab
 
 
 def _margins(other: Run, run: Run, record: SuiteRecord, items: Sequence[str]) -> NDArray[np.float64] | None:
-    """Return the margins of a model for the items that people saw; None if it lacks an item or the first prediction.
-
-    The prediction has another name in a suite of another format.
-    """
+    """Return the margins of a model for the items that people saw; None if it lacks an item or the first prediction."""
+    # The prediction has another name in a suite of another format.
     first = record.predictions[next(iter(record.predictions_for("first")))]
     same = same_items(run, record.name, other)
     own = other.suite(record.name).predictions if same else {}

@@ -26,14 +26,7 @@ def draw(
     table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = (), series: Sequence[str] = (),
     kind: Kind = Kind.VERDICT,
 ) -> Figure:  # fmt: skip
-    """Draw circuits in alphabetical order, and the names within each circuit in the order of first appearance.
-
-    Arguments:
-        table: a table with the columns of `SCHEMA`; `series` distinguishes rows with the same name, or kinds of names.
-        measure: "score" or "score delta" (0 is the mean of all models).
-        series: the order of the series; by default the order of first appearance.
-        kind: the kind of the values whose means are scores.
-    """
+    """Draw circuits in alphabetical order, and the names within each circuit in the order of first appearance."""
     circuits = sorted(set(table["circuit"]))
     series = series or list(dict.fromkeys(table["series"]))
     delta = measure != "score"

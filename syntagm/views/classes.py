@@ -71,21 +71,14 @@ def suite_scores(items: pl.DataFrame) -> pl.DataFrame:
 
 
 def over_suites(scores: pl.DataFrame, column: str = "score") -> pl.DataFrame:
-    """Average a column over the suites of each instance.
-
-    Columns: model, corpus, seed, the averaged column, and suites (the number of suites).
-    """
+    """Average a column over the suites of each instance."""
+    # Columns: model, corpus, seed, the averaged column, and suites (the number of suites).
     return scores.group_by(INSTANCE, maintain_order=True).agg(pl.col(column).mean(), pl.len().alias("suites"))
 
 
 def by_circuit(scores: pl.DataFrame, circuits: Mapping[str, str], column: str = "score") -> pl.DataFrame:
-    """Average a column over the suites of each instance and circuit.
-
-    Columns: model, corpus, seed, circuit, the averaged column, and suites (the number of suites).
-
-    Arguments:
-        circuits: suite -> circuit; suites without one are skipped.
-    """
+    """Average a column over the suites of each instance and circuit."""
+    # Columns: model, corpus, seed, circuit, the averaged column, and suites (the number of suites).
     schema = {"suite": pl.String, "circuit": pl.String}
     named = pl.DataFrame({"suite": list(circuits), "circuit": list(circuits.values())}, schema=schema)
     joined = scores.join(named, on="suite", how="inner", maintain_order="left")
@@ -118,13 +111,8 @@ def _pooled(items: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
 
 
 def suite_means(scores: pl.DataFrame) -> pl.DataFrame:
-    """Average the scores of each suite over pairs of model and corpus, after averaging over seeds within each pair.
-
-    Columns: suite, mean.
-
-    Arguments:
-        scores: the scores that `suite_scores` returns.
-    """
+    """Average the scores of each suite over pairs of model and corpus, after averaging over seeds within each pair."""
+    # Columns: suite, mean.
     cells = scores.group_by("suite", "model", "corpus", maintain_order=True).agg(pl.col("score").mean())
     return cells.group_by("suite", maintain_order=True).agg(pl.col("score").mean().alias("mean"))
 
@@ -223,14 +211,7 @@ def draw(
     table: pl.DataFrame, chance: Mapping[str, float] | float = nan, title: str = "", subtitle: Sequence[str] = (),
     kind: Kind = Kind.VERDICT,
 ) -> Figure:  # fmt: skip
-    """Draw one panel for each kind of model, with the highest score first.
-
-    Arguments:
-        table: a table with the columns of `SCHEMA`. `kind` is the title of a panel; it is empty if all models are of
-            the same kind.
-        chance: the chance level of the score, or model -> chance level; nan if unknown. Several levels have no line.
-        kind: the kind of the values whose means are scores.
-    """
+    """Draw one panel for each kind of model, with the highest score first."""
     ordered = table.sort(pl.col("value").fill_nan(None), descending=True, nulls_last=True, maintain_order=True)
     of_rows = [chance if isinstance(chance, float) else chance[name] for name in ordered["model"]]
     levels = dict.fromkeys(f"{level:.3f}" for level in of_rows)
@@ -252,12 +233,7 @@ def draw(
 
 
 def draw_deltas(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
-    """Draw score deltas: one panel for each value of `by`, rows in the order of the table.
-
-    Arguments:
-        table: a table with the columns of `DELTAS`; `by` is the title of a panel, `series` distinguishes rows with the
-            same name.
-    """
+    """Draw score deltas: one panel for each value of `by`, rows in the order of the table."""
     axis = axes.difference("score delta", [*table["value"], *table["low"], *table["high"]], _DELTAS_WIDTH)
     plots = []
     for by in dict.fromkeys(table["by"]):

@@ -63,29 +63,21 @@ UNJUDGED = "and such values neither hold nor fail, so there are no counts and no
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The comparison of two runs, a and b.
+    """The comparison of two runs, a and b."""
 
-    Arguments:
-        names: the names of the models of a and b.
-        suites: the comparison of each suite.
-        overall: the unweighted mean over suites.
-        unit: what margins are differences of; "" if it is not the same under both models, so that margins can't be compared.
-        discordant: the items that the models judge differently, with the columns of `stats.paired.PAIR_COLUMNS`. Empty
-            for measures that are not verdicts.
-        skipped: one sentence for each thing that was not compared, with the reason.
-        warnings: one sentence for each reason why the runs are not comparable at all: other conventions, and see
-            `views.gaps.comparability`; and one for each run in which unknown tokens are compared (`views.coverage`).
-        shared_words: what items that share words say of the differences; see `views.shared_words`.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the names of the models of a and b
     suites: Listing[Comparison]
-    overall: Comparison
+    overall: Comparison  # the unweighted mean over suites
+    # The items that the models judge differently, with the columns of `stats.paired.PAIR_COLUMNS`. Empty for measures
+    # that are not verdicts.
     discordant: pl.DataFrame
-    skipped: list[str]
+    skipped: list[str]  # one sentence for each thing that was not compared, with the reason
+    # One sentence for each reason why the runs are not comparable at all: other conventions, and see
+    # `views.gaps.comparability`; and one for each run in which unknown tokens are compared (`views.coverage`).
     warnings: list[str]
+    # What margins are differences of; "" if it is not the same under both models, so that margins can't be compared.
     unit: str = DEFAULT
-    shared_words: tuple[str, ...] = ()
+    shared_words: tuple[str, ...] = ()  # what items that share words say of the differences; see `views.shared_words`
 
     def table(self) -> Table:
         """Return the comparisons as a table."""
@@ -155,13 +147,7 @@ def _unit(first: Run, second: Run, suites: Sequence[str], rule: str) -> str:
 
 
 def discordant(run: Run, pairs: pl.DataFrame, rule: str) -> pl.DataFrame:
-    """Return the discordant pairs in order, under the rule "first" with the name of the prediction as their measure.
-
-    Arguments:
-        run: one of the two runs, which have the same predictions.
-        pairs: the compared items, as returned by `pairs_of`.
-        rule: the rule by which they were paired.
-    """
+    """Return the discordant pairs in order, under the rule "first" with the name of the prediction as their measure."""
     items = paired.discordant(pairs)
     if rule != "first":
         return items
@@ -177,22 +163,13 @@ def untested(measure: str, kind: Kind) -> str:
 
 
 def warnings_of(first: Run, second: Run, kind: Kind) -> list[str]:
-    """Return one sentence for each reason why two fill runs are not comparable.
-
-    Arguments:
-        kind: the kind of the values that are compared.
-    """
+    """Return one sentence for each reason why two fill runs are not comparable."""
     return comparability.warnings(first, second, kind is not Kind.VERDICT)
 
 
 def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame, list[str]]:
-    """Pair the items of the suites that both runs contain with the same content.
-
-    The arguments and errors are the same as for `compare`.
-
-    Returns:
-        The pairs, with the columns of `stats.paired.PAIR_COLUMNS`, and a sentence for each suite that was skipped.
-    """
+    """Pair the items of the suites that both runs contain with the same content."""
+    # The arguments and errors are the same as for `compare`.
     refuse_conjunction(first, rule)
     shared, skipped = shared_suites(first, second)
     predictions_a, predictions_b = (predictions(run, rule) for run in (first, second))
@@ -223,11 +200,7 @@ def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame
 
 
 def shared_suites(first: Run, second: Run) -> tuple[list[str], list[str]]:
-    """Return the suites that two runs contain with the same content, and a sentence for each skipped suite.
-
-    Raises:
-        RunError: the runs have no such suite.
-    """
+    """Return the suites that two runs contain with the same content, and a sentence for each skipped suite."""
     hashes = [{suite.name: suite.hash for suite in run.suites} for run in (first, second)]
     shared = [name for name, hash in hashes[0].items() if hashes[1].get(name) == hash]
     skipped = []
@@ -252,21 +225,14 @@ def shared_suites(first: Run, second: Run) -> tuple[list[str], list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class PairOfRuns:
-    """Two of several runs with their paired items.
+    """Two of several runs with their paired items."""
 
-    Arguments:
-        a, b: the names of the runs.
-        first, second: the runs.
-        pairs: the pairs, see `pairs_of`.
-        kind: the kind of the values.
-    """
-
-    a: str
+    a: str  # `a`, `b`: the names of the runs
     b: str
-    first: Run
+    first: Run  # `first`, `second`: the runs
     second: Run
-    pairs: pl.DataFrame
-    kind: Kind
+    pairs: pl.DataFrame  # the pairs, see `pairs_of`
+    kind: Kind  # the kind of the values
 
     @property
     def tolerances(self) -> tuple[float, float]:
@@ -275,19 +241,7 @@ class PairOfRuns:
 
 
 def pairs_of_runs(runs: Sequence[Run], rule: str, what: str) -> tuple[list[PairOfRuns], list[str]]:
-    """Pair the items of each two runs.
-
-    Arguments:
-        rule: as for `compare`.
-        what: the name of the view, for messages.
-
-    Returns:
-        The pairs, and a note for each suite that was skipped.
-
-    Raises:
-        UsageError: there are fewer than two runs.
-        RunError: two runs have no suite in common.
-    """
+    """Pair the items of each two runs."""
     if len(runs) < 2:
         raise UsageError(what, "one run", "two or more")
     found: list[PairOfRuns] = []
@@ -345,11 +299,7 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
 
 
 def draw(pairings: Sequence[tuple[str, str, Sequence[tuple[str, Comparison]]]], title: str = "") -> Figure:
-    """Draw the differences of pairs of models, one panel for each pair.
-
-    Arguments:
-        pairings: the names of A and B, and the comparison on each suite with the name of the suite.
-    """
+    """Draw the differences of pairs of models, one panel for each pair."""
     rows = [
         (a, b, suite, *comparison.difference.numbers[:4], comparison.holm, _better(comparison))
         for a, b, comparisons in pairings

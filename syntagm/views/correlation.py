@@ -23,12 +23,7 @@ _TITLES = {"Pearson": "Pearson's r, of accuracies", "Spearman": "Spearman's rho,
 
 
 def draw(table: pl.DataFrame, models: Sequence[str], title: str = "") -> Figure:
-    """Draw one panel for each kind of correlation, with the models in the same order in both.
-
-    Arguments:
-        table: a table with the columns of `stats.correlation.SCHEMA`.
-        models: all models; they are ordered by hierarchical clustering of Pearson's r.
-    """
+    """Draw one panel for each kind of correlation, with the models in the same order in both."""
     ordered = correlation.order(table, models)
     numbers = sorted(set(table["n"]) - {0}) or [0]
     over = counted(numbers[0], "suite") if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]} suites"

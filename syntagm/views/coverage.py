@@ -84,10 +84,8 @@ def remarks(runs: Sequence[Run]) -> list[str]:
 
 
 def unfamiliar(sentences: pl.DataFrame) -> float:
-    """Return the share of tokens that are unknown or parts of characters in the first sentences that a run has of a suite.
-
-    It is 0 for suites in Latin script, of whose words a small vocabulary may lack many.
-    """
+    """Return the share of tokens that are unknown or parts of characters in the first sentences that a run has of a suite."""
+    # It is 0 for suites in Latin script, of whose words a small vocabulary may lack many.
     if main_script("".join(sentences["text"].head(20))) in ("", "Latn"):
         return 0.0
     _, unknown, parts, _ = shares(sentences.head(100))

@@ -19,11 +19,7 @@ COLUMNS = ("A", "B", "suite", "n", "B - A", "low", "high", "p different", "p equ
 
 
 def read_bound(text: str) -> float:
-    """Read a difference of accuracies above 0 and below 1.
-
-    Raises:
-        UsageError: any other text.
-    """
+    """Read a difference of accuracies above 0 and below 1."""
     try:
         bound = float(text)
     except ValueError:

@@ -32,16 +32,8 @@ SUBTITLE = (
 def rows_of(
     model: str, lemmas: pl.DataFrame, tags: Mapping[str, Mapping[str, str]], labels: Sequence[str]
 ) -> Iterator[tuple[object, ...]]:
-    """Yield rows with the columns of `SCHEMA`: first over all labels, then for each label.
-
-    Bands without a lemma and lemmas without a band are skipped.
-
-    Arguments:
-        model: the name of the model.
-        lemmas: the table that `views.gaps.kept.lemmas` returns.
-        tags: lemma -> tag -> value.
-        labels: the labels of contexts.
-    """
+    """Yield rows with the columns of `SCHEMA`: first over all labels, then for each label."""
+    # Bands without a lemma and lemmas without a band are skipped.
     for label in (ALL, *labels):
         chosen = lemma_groups.by_lemma(lemmas.filter(pl.col("label") == label))
         chosen = lemma_groups.balance_labels(lemmas, labels) if label == ALL else chosen
@@ -100,12 +92,7 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
 def draw(
     table: pl.DataFrame, subtitle: Sequence[str] = (), title: str = "Accuracy by frequency of the lemma"
 ) -> Figure:
-    """Draw one panel for each label, with a dot and an interval for each model and band, and the number of lemmas.
-
-    Arguments:
-        table: a table with the columns of `SCHEMA`; `band` is the number of digits of the frequency, 0 for lemmas that
-            don't occur.
-    """
+    """Draw one panel for each label, with a dot and an interval for each model and band, and the number of lemmas."""
     models, labels = (list(dict.fromkeys(table[name])) for name in ("model", "label"))
     bands = sorted(set(table["band"]))
     plots = [

@@ -45,20 +45,14 @@ WIDTH, HEIGHT, COLUMNS = 200, 150, 3
 
 @dataclass(frozen=True, slots=True)
 class LearningCurve:
-    """A learning curve: accuracy = intercept + slope * log2(words).
-
-    Arguments:
-        se: the standard error of the slope; nan with fewer than three models, or with one size.
-        low, high: 95% interval of the slope, from Student's t with n - 2 degrees of freedom.
-        n, sizes: the numbers of models and of distinct sizes.
-    """
+    """A learning curve: accuracy = intercept + slope * log2(words)."""
 
     slope: float
-    se: float
-    low: float
+    se: float  # the standard error of the slope; nan with fewer than three models, or with one size
+    low: float  # `low`, `high`: 95% interval of the slope, from Student's t with n - 2 degrees of freedom
     high: float
     intercept: float
-    n: int
+    n: int  # `n`, `sizes`: the numbers of models and of distinct sizes
     sizes: int
 
     def words_at(self, accuracy: float) -> float:
@@ -103,13 +97,7 @@ def line(words: ArrayLike, accuracy: ArrayLike) -> LearningCurve:
 
 
 def slopes(accuracies: pl.DataFrame, phenomena: Sequence[str] | None = None) -> pl.DataFrame:
-    """Fit a line for each family and phenomenon, in the order of first appearance; columns as in `SLOPES`.
-
-    Arguments:
-        accuracies: a table with one row for each model and phenomenon and the columns family, phenomenon, words (of the
-            training text) and value.
-        phenomena: the phenomena to include; all phenomena by default.
-    """
+    """Fit a line for each family and phenomenon, in the order of first appearance; columns as in `SLOPES`."""
     kept = accuracies if phenomena is None else accuracies.filter(pl.col("phenomenon").is_in(phenomena))
     rows = []
     for (family, phenomenon), table in kept.group_by("family", "phenomenon", maintain_order=True):
@@ -124,16 +112,7 @@ def family(run: Run) -> str:
 
 
 def training_words(runs: Sequence[Run], words: str = "") -> list[int | None]:
-    """Return the number of words that the model of each run was trained on; None if unknown.
-
-    Arguments:
-        words: the numbers as text, in the order of the runs, separated by commas; `-` for unknown. If empty, they are
-            read from the records of a controlled experiment.
-
-    Raises:
-        UsageError: the number of values differs from the number of runs.
-        RunError: a record was damaged or edited.
-    """
+    """Return the number of words that the model of each run was trained on; None if unknown."""
     if not words:
         records = (trained_on(run, "words") for run in runs)
         return [record[0] if record else None for record in records]
@@ -206,13 +185,7 @@ def in_all(of_models: Sequence[set[str]]) -> tuple[set[str], list[str]]:
 def over_seeds(
     runs: Sequence[Run], sizes: Sequence[int | None], tag: str, measure: str, names: Collection[str]
 ) -> pl.DataFrame:
-    """Average the models of a family with the same number of training words; columns as in `SCHEMA`.
-
-    Arguments:
-        sizes: the number of training words of each run; None if unknown.
-        tag, measure: as in `draw_figure`.
-        names: the names of the suites.
-    """
+    """Average the models of a family with the same number of training words; columns as in `SCHEMA`."""
     cells: dict[tuple[str, int], list[Run]] = {}
     for run, size in zip(runs, sizes, strict=True):
         if size is not None:
@@ -245,17 +218,7 @@ def draw(
     units: str = "",
     notes: Sequence[str] = (),
 ) -> Figure:
-    """Draw the learning curves, with the slope of each family below the title of each panel.
-
-    Arguments:
-        table: a table with one row for each phenomenon and model and the columns of `SCHEMA`.
-        humans: phenomenon -> human accuracy.
-        means: a table with the same columns, with means over models of one family and size, from `over_seeds`. A
-            column `sd`, which `table` then has, too, is drawn as bars.
-        kind: the kind of the values whose means are drawn.
-        units: what the intervals of means are for; by default those of `over_seeds`.
-        notes: lines at the end of the subtitle.
-    """
+    """Draw the learning curves, with the slope of each family below the title of each panel."""
     means = pl.DataFrame(schema=SCHEMA) if means is None else means
     families = list(dict.fromkeys(table["family"]))
     fitted = slopes(table)

@@ -67,11 +67,7 @@ def _refuse_others_than_verdicts(measure: str, kinds: Mapping[str, Kind]) -> Non
 
 
 def tables(results: Mapping[str, pl.DataFrame], suite: str, measure: str) -> list[pl.DataFrame]:
-    """Count items as `table` does, in the same bins for all models; models without margins are skipped.
-
-    Arguments:
-        results: name of a model -> its results.
-    """
+    """Count items as `table` does, in the same bins for all models; models without margins are skipped."""
     margins = [margin for rows in results.values() for margin in _defined(rows, suite, measure)["margin"]]
     counted = [table(rows, suite, measure, model, margins) for model, rows in results.items()]
     return [rows for rows in counted if len(rows)]
@@ -82,16 +78,8 @@ def _defined(results: pl.DataFrame, suite: str, measure: str) -> pl.DataFrame:
 
 
 def table(results: pl.DataFrame, suite: str, measure: str, model: str = "", span: Sequence[float] = ()) -> pl.DataFrame:
-    """Count items by bin and verdict: a row has the edges of a bin in bits and the number of items in it.
-
-    No bin contains margins on both sides of 0.
-
-    Arguments:
-        results: a table with the columns suite, measure, value and margin. Rows whose margin is nan or infinite are
-            skipped.
-        model: the name of the model in the figure.
-        span: margins that the bins cover besides those of the results.
-    """
+    """Count items by bin and verdict: a row has the edges of a bin in bits and the number of items in it."""
+    # No bin contains margins on both sides of 0.
     chosen = _defined(results, suite, measure)
     if not len(chosen):
         return pl.DataFrame(schema=SCHEMA)
@@ -126,12 +114,7 @@ def _edges(low: float, high: float) -> NDArray[np.float64]:
 
 
 def draw(counted_items: Sequence[pl.DataFrame], title: str = "", unit: str = "bits") -> Figure:
-    """Draw one suite and prediction, with one panel for each model.
-
-    Arguments:
-        counted_items: from `tables`, one for each model.
-        unit: what margins are differences of: bits, or the name of a convention.
-    """
+    """Draw one suite and prediction, with one panel for each model."""
     rows = pl.concat(counted_items) if counted_items else pl.DataFrame(schema=SCHEMA)
     values = [_value(row, unit) for row in rows.iter_rows(named=True)]
     panel: Spec = {"width": 480, "height": 150, "layer": _layers(_ticks(rows), unit)}

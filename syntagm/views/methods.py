@@ -31,16 +31,9 @@ PREFIX = {"one_prefix": "one prefix, two words", "two_prefix": "two prefixes, on
 
 
 def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, str]) -> list[Comparison]:
-    """Compare whole sentences with each prefix method, for each model and group of suites, and over all suites.
-
-    Only suites with both methods are used. The group of each comparison has the model, the prefix method as measure,
-    the labels `label` ("all", or the label of the suites) and `contrast` (a readable name), and the count `suites`.
-
-    Arguments:
-        results: a table with the columns model, suite, item, measure, value and margin.
-        tolerance: margins within this many bits are ties.
-        labels: suite -> label, for example its phenomenon.
-    """
+    """Compare whole sentences with each prefix method, for each model and group of suites, and over all suites."""
+    # Only suites with both methods are used. The group of each comparison has the model, the prefix method as measure,
+    # the labels `label` ("all", or the label of the suites) and `contrast` (a readable name), and the count `suites`.
     comparisons = []
     for measure, description in PREFIX.items():
         differences = suite_means.of_differences(results, WHOLE, measure, Kind.VERDICT, tolerance)
@@ -82,16 +75,7 @@ def make_table(runs: Sequence[Run], tag: Tag = "linguistics_term") -> Table:
 
 
 def means(models: Sequence[tuple[pl.DataFrame, float, Mapping[str, str]]], tag: str, ties: str = "failures") -> Table:
-    """Make the table of the mean accuracies of whole sentences and of prefixes, on the suites that have both.
-
-    Arguments:
-        models: for each model, its results, its tolerance and the labels of its suites, as in `differences`.
-        tag: what the labels are.
-        ties: what ties count as.
-
-    Raises:
-        UsageError: no suite has both whole-sentence and prefix predictions.
-    """
+    """Make the table of the mean accuracies of whole sentences and of prefixes, on the suites that have both."""
     rows = list[tuple[Cell, ...]]()
     limits, methods = list[tuple[str, tuple[str, ...]]](), list[str]()
     for measure, description in PREFIX.items():

@@ -88,11 +88,7 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
 
 
 def draw(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
-    """Draw one panel for each kind of model, beginning with the highest score without modifiers, and differences on the right.
-
-    Arguments:
-        table: a table with the columns of `SCHEMA`; `modifier` is `PLAIN` or `MODIFIED`.
-    """
+    """Draw one panel for each kind of model, beginning with the highest score without modifiers, and differences on the right."""
     kinds = list(dict.fromkeys(table["kind"]))
     plain = dict(table.filter(pl.col("modifier") == PLAIN).select("model", "value").iter_rows())
     order = sorted(plain, key=lambda model: -plain[model])

@@ -50,11 +50,7 @@ def title(measure: str) -> str:
 
 
 def subtitle(measure: str, runs: Sequence[tuple[str, Run]]) -> list[str]:
-    """Return the lines that explain the figure of a measure.
-
-    Arguments:
-        runs: the runs that are drawn, with the names of their models.
-    """
+    """Return the lines that explain the figure of a measure."""
     explanations = {
         "equal_weight": "proportion of lemmas whose correct form is more probable",
         "model_weight": "proportion of the probability mass of counted forms that is on correct forms",
@@ -95,13 +91,7 @@ def draw_figure(
 
 
 def draw(table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
-    """Draw two panels for each group: top cut-offs on a linear axis and, below, bottom cut-offs on a logarithmic axis.
-
-    Arguments:
-        table: a table with the columns of `SCHEMA`. A row that is `whole` has no cut-off; it is drawn as a separate
-            dot.
-        measure: one of `MEASURES`.
-    """
+    """Draw two panels for each group: top cut-offs on a linear axis and, below, bottom cut-offs on a logarithmic axis."""
     models = list(dict.fromkeys(table["model"]))
     groups = list(dict.fromkeys(table["group"]))
     ends = [end for end in (TOP, BOTTOM) if (table["end"] == end).any()]

@@ -19,19 +19,13 @@ from syntagm.views.drawing.text import only
 
 @dataclass(frozen=True)
 class Named(Values):
-    """Names that occur in the runs, as values of an option.
+    """Names that occur in the runs, as values of an option."""
 
-    Arguments:
-        help: one line of help text.
-        names: function from runs to the names.
-        also: further allowed values; "" among them means that a name may be absent, whatever the default.
-        cure: a sentence that says where else a name may be known.
-    """
-
-    help: str
-    names: Callable[[Sequence[Run]], Iterable[str]]
+    help: str  # one line of help text
+    names: Callable[[Sequence[Run]], Iterable[str]]  # function from runs to the names
+    # Further allowed values; "" among them means that a name may be absent, whatever the default.
     also: tuple[str, ...] = ()
-    cure: str = ""
+    cure: str = ""  # a sentence that says where else a name may be known
 
     def read(self, place: str, text: str) -> str:
         """Return the text; `refuse_unknown` needs the runs."""
@@ -77,19 +71,7 @@ def call(make: Callable[..., Any], runs: Sequence[Any], texts: Mapping[str, str]
 def called(
     make: Callable[..., Any], runs: Sequence[Any], texts: Mapping[str, str], place: str
 ) -> tuple[Any, list[Run]]:
-    """Call `make` with runs and with options that a user has written.
-
-    Returns:
-        What it makes, and the runs of which it shows verdicts, values or margins.
-
-    Arguments:
-        runs: the runs, or what else a room of views shows; only views of runs have options whose values are in runs.
-        texts: name -> text.
-        place: name of the table or figure, for error messages.
-
-    Raises:
-        UsageError: no runs, an unknown option, a value that is not allowed, or a name that no run has.
-    """
+    """Call `make` with runs and with options that a user has written."""
     if not runs:
         raise UsageError(place, "no runs", "at least one run directory")
     known = options(make)
@@ -113,13 +95,8 @@ def described(made: Any, runs: Sequence[Run]) -> Any:
 
 
 def with_convention(made: Any, judged: Sequence[Run]) -> Any:
-    """Return a table or figure that says by which convention its verdicts and margins are judged, if not by bits.
-
-    A table also says how else models were treated differently.
-
-    Arguments:
-        judged: the runs of which it shows them.
-    """
+    """Return a table or figure that says by which convention its verdicts and margins are judged, if not by bits."""
+    # A table also says how else models were treated differently.
     warning, note = different(judged), describe(judged)
     if isinstance(made, Table):
         made = replace(made, warnings=(*filter(None, (warning, treatment(judged))), *made.warnings))

@@ -26,12 +26,7 @@ _DIGIT = 7.5
 
 
 def draw(table: pl.DataFrame, corpora: Sequence[str], title: str = "", subtitle: Sequence[str] = ()) -> Figure:
-    """Draw scores against perplexity.
-
-    Arguments:
-        table: a table with the columns of `POINT`; a row without a perplexity is drawn as a line.
-        corpora: the names of corpora in ascending order of size.
-    """
+    """Draw scores against perplexity."""
     known = table.filter(pl.col("perplexity").is_not_null())
     lines = table.filter(pl.col("perplexity").is_null())
     models = [shown(name) for name in dict.fromkeys(known["model"])]

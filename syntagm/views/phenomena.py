@@ -31,11 +31,7 @@ WIDTH = 440
 
 
 def accuracies(path: str) -> Mapping[str, float]:
-    """Read human accuracies, between 0 and 1.
-
-    Raises:
-        InputError: the file can't be read, a column is missing, or a value is not an accuracy.
-    """
+    """Read human accuracies, between 0 and 1."""
     rows = csv.records(utf8.read(Path(path)), Path(path), ("phenomenon", "accuracy"))
     return {row["phenomenon"]: _accuracy(row["accuracy"], f"{path}, line {line}") for line, row in rows}
 
@@ -56,20 +52,9 @@ def draw(
     ticks: str = "human accuracy on the published pairs of the same paradigms",
     kind: Kind = Kind.VERDICT,
 ) -> Figure:
-    """Draw phenomena and models in the order of first appearance.
-
-    Counts and human accuracies stand in the row of each model; a count that all models of a phenomenon share, beside its name.
-
-    Arguments:
-        estimates: one estimate for each phenomenon and model, with both in its group, and the count `paradigms`: the number
-            of suites over which it is averaged.
-        humans: (model, phenomenon) -> human accuracy.
-        chance: the chance level, or (model, phenomenon) -> chance level; nan if unknown. One level is a dashed line;
-            several are grey ticks.
-        remark: text at the end of the subtitle.
-        ticks: what the ticks of `humans` show.
-        kind: the kind of the values whose means are drawn.
-    """
+    """Draw phenomena and models in the order of first appearance."""
+    # Counts and human accuracies stand in the row of each model; a count that all models of a phenomenon share, beside
+    # its name.
     humans = humans or {}
     rows = []
     for each in estimates:

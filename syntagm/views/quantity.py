@@ -42,18 +42,13 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number for each item under each model.
+    """A number for each item under each model."""
 
-    Arguments:
-        rows: a table with the columns of results, whose model and suite are those of titles, chance (nan if unknown),
-            tolerance (bits), and a column for each property.
-        kind: the kind of the values.
-        properties: the names of the properties.
-    """
-
+    # A table with the columns of results, whose model and suite are those of titles, chance (nan if unknown), tolerance
+    # (bits), and a column for each property.
     rows: pl.DataFrame
-    kind: Kind
-    properties: tuple[str, ...] = ()
+    kind: Kind  # the kind of the values
+    properties: tuple[str, ...] = ()  # the names of the properties
 
     @property
     def margins(self) -> "Quantity":
@@ -63,10 +58,8 @@ class Quantity:
         return replace(self, rows=self.rows.with_columns(value=value), kind=Kind.BITS)
 
     def groups(self, *by: str) -> Iterator[tuple[tuple[Any, ...], pl.DataFrame]]:
-        """Yield the values of some columns, and the rows that have them.
-
-        A property whose values in the group are numbers is in their order, others are in that of their first item.
-        """
+        """Yield the values of some columns, and the rows that have them."""
+        # A property whose values in the group are numbers is in their order, others are in that of their first item.
         yield from _groups(self.rows, by)
 
     def estimates(self, *by: str) -> pl.DataFrame:
@@ -76,18 +69,7 @@ class Quantity:
 
 
 def of_items(runs: Sequence[Run], measure: str, properties: Properties, suites: Sequence[str] = ()) -> Quantity:
-    """Collect the values of a measure with properties of the items; items without one of the properties are left out.
-
-    Arguments:
-        measure: a measure, or a rule of `stats.score`.
-        properties: the properties of the items of a suite, with names that no column of results has; none if they don't
-            apply to it.
-        suites: the names of the suites; all by default.
-
-    Raises:
-        UsageError: no item has results and properties.
-        RunError: results and properties don't belong to the same items, or runs record different kinds of values.
-    """
+    """Collect the values of a measure with properties of the items; items without one of the properties are left out."""
     names = titles(runs)
     tables, present = [], dict[str, None]()
     for model, run in named(runs):
@@ -119,16 +101,7 @@ def of_items(runs: Sequence[Run], measure: str, properties: Properties, suites: 
 
 
 def tagged(runs: Sequence[Run], by: str, measure: str = "first", suites: Sequence[str] = (), most: int = 2) -> Quantity:
-    """Collect the values of a measure with tags of the items, of the suites that have them; see `labels`.
-
-    Arguments:
-        by: a tag or region, or two with a comma between; the columns are tag1 and tag2.
-        most: the largest number of tags.
-
-    Raises:
-        UsageError: no item has the tags, or there are more.
-        RunError: as for `of_items`.
-    """
+    """Collect the values of a measure with tags of the items, of the suites that have them; see `labels`."""
 
     def properties(run: Run, suite: str) -> Mapping[str, Sequence[Any]]:
         found = {f"tag{place}": labels(run, suite, tag) for place, tag in enumerate(by.split(","), 1)}
@@ -146,11 +119,6 @@ def tagged(runs: Sequence[Run], by: str, measure: str = "first", suites: Sequenc
 
 
 def tabulated(title: str, rows: pl.DataFrame, notes: Sequence[str], optional: Sequence[str] = ()) -> Table:
-    """Return rows as a table.
-
-    Arguments:
-        optional: columns that the table lacks if they are empty.
-    """
     empty = [name for name in optional if all(or_none(value) in ("", None) for value in rows[name])]
     kept = rows.drop(empty)
     cells: list[tuple[Cell, ...]] = [tuple(map(or_none, row)) for row in kept.iter_rows()]
@@ -167,17 +135,7 @@ def tags_of(run: Run, suite: str) -> list[str]:
 
 
 def labels(run: Run, suite: str, by: str) -> list[str | None]:
-    """Return the label of each item of a suite, in order; None for an item without one.
-
-    Arguments:
-        by: a tag of the items, or of the suite, which readers give a suite whose items all have the same value; or
-            `region:NAME` for the words of that region in the first condition, in lower case and without surrounding
-            punctuation; or `exposure:FILE` for the count of the rarest bigram of the item in a file of
-            `syntagm exposure`, rounded down to a power of ten.
-
-    Raises:
-        InputError: the file can't be read.
-    """
+    """Return the label of each item of a suite, in order; None for an item without one."""
     record = run.suite(suite)
     table = run.sentences(suite)
     if not len(table):
@@ -217,11 +175,7 @@ def _rarest(path: Path, _: int) -> Mapping[str, Mapping[str, int]]:
 
 
 def unknown(runs: Sequence[Run], by: str, suites: Sequence[str] = ()) -> UsageError:
-    """Return the error for a tag or region that no item has, with those that the items of the suites do have.
-
-    Arguments:
-        suites: the names of the suites that count; all by default.
-    """
+    """Return the error for a tag or region that no item has, with those that the items of the suites do have."""
     known = sorted({
         tag for run in runs for suite in run.suites if not suites or suite.name in suites
         for tag in tags_of(run, suite.name) if any(labels(run, suite.name, tag))

@@ -53,22 +53,12 @@ def table(
     sentences: pl.DataFrame | None = None,
     compared: Collection[Reference] | None = None,
 ) -> pl.DataFrame:
-    """Compute the mean surprisal of each region and condition in bits, its interval (`interval.of_numbers`), and its n.
-
-    In the table, `label` is the text shown for a region, `position` its place in the sentence from 0, and `empty` is
-    true if it is empty in all items. `low_within` and `high_within` are the interval within items of a region that the
-    first prediction compares in several conditions (`stats.within`), otherwise nan. `remarks` are those of the interval,
-    except on few items, because n is shown. If a sentence has two regions with
-    the same name, the first is used, as in formulas. A suite without regions gives no rows.
-
-    Arguments:
-        model: the name of the model in the table; by default that of the run.
-        sentences: the sentences of the suite, if they are already loaded.
-        compared: the regions and conditions that the first prediction compares; read from the record if None.
-
-    Raises:
-        FormulaError: `compared` is None, and the formula in the record can't be parsed.
-    """
+    """Compute the mean surprisal of each region and condition in bits, its interval (`interval.of_numbers`), and its n."""
+    # In the table, `label` is the text shown for a region, `position` its place in the sentence from 0, and `empty` is
+    # true if it is empty in all items. `low_within` and `high_within` are the interval within items of a region that
+    # the first prediction compares in several conditions (`stats.within`), otherwise nan. `remarks` are those of the
+    # interval, except on few items, because n is shown. If a sentence has two regions with the same name, the first is
+    # used, as in formulas. A suite without regions gives no rows.
     record = run.suite(suite)
     measured = regions(run.scored(suite) if sentences is None else sentences, run.reading(suite))
     measured = measured.unique(["item", "condition", "region"], keep="first", maintain_order=True)
@@ -150,17 +140,7 @@ def draw(
     prediction: str = "",
     leftward: bool = False,
 ) -> Figure:
-    """Draw one suite, with one panel for each model.
-
-    Arguments:
-        tables: the tables that `table` returns for one suite, one for each model.
-        title: the title of the figure.
-        compared: the regions and conditions that the first prediction compares. The regions have a grey band behind them,
-            and a panel with a separate scale.
-        compared_effects: the effects of that prediction, which have a panel below.
-        prediction: the name of that prediction, if the suite has several; the subtitle names it.
-        leftward: whether regions follow each other from right to left, as they are read.
-    """
+    """Draw one suite, with one panel for each model."""
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     conditions, models = distinct(rows["condition"]), distinct(rows["model"])
     order = rows.unique("region", keep="first", maintain_order=True).sort("position", maintain_order=True)

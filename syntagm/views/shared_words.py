@@ -29,24 +29,12 @@ class SharedWords:
         self._words: dict[tuple[str, str], tuple[dict[str, int], dict[str, NDArray[np.str_]]]] = {}
 
     def of_pairs(self, run: Run, pairs: pl.DataFrame, models: str = "") -> Iterator[Alike]:
-        """Yield how alike the differences of paired items are, for each suite (`stats.paired.pair`).
-
-        Arguments:
-            run: one of the two.
-            models: their names, if there are more.
-        """
+        """Yield how alike the differences of paired items are, for each suite (`stats.paired.pair`)."""
         differences = pairs.with_columns(value=pl.col("value_b") - pl.col("value_a"))
         for rows in differences.partition_by("suite", maintain_order=True):
             yield self.of_items(run, rows["suite"][0], rows, Kind.NUMBER, models)
 
     def of_items(self, run: Run, suite: str, values: pl.DataFrame, kind: Kind, models: str = "") -> Alike:
-        """Return how alike items are.
-
-        Arguments:
-            values: a table with the columns item and value.
-            kind: the kind of the values.
-            models: the names of the models, if there are several.
-        """
         places, tags = self.tags(run, suite)
         chosen = [places.get(item, -1) for item in values["item"]] if tags else []
         tags = {tag: np.append(labels, "")[chosen] for tag, labels in tags.items()}
@@ -66,11 +54,7 @@ class SharedWords:
 
 
 def of_runs(runs: Sequence[Run], measure: str = "") -> tuple[str, ...]:
-    """Return the remark on the items of each suite of each run, by one measure or by each; see `remark`.
-
-    Arguments:
-        measure: a rule of `stats.score`, or empty for all measures.
-    """
+    """Return the remark on the items of each suite of each run, by one measure or by each; see `remark`."""
     words, found = SharedWords(), []
     for model, run in named(runs):
         for suite in run.suites:

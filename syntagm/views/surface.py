@@ -42,15 +42,8 @@ SHOWN = ("words", "bits_per_word", "bits", "confidence")
 
 
 def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: bool = True) -> pl.DataFrame:
-    """Compute the surface predictors of the pairs of a suite: one row for each item, with the columns of `PAIRS`.
-
-    Items must have the conditions `good` and `bad`. Words are separated by white space.
-
-    Arguments:
-        sentences: a table with the columns item, condition, text and bits (a list for each sentence).
-        results: the results of one measure on the same suite, with the columns suite, item, value and margin.
-        scored_first: whether the first token has a surprisal; if not, it counts as 0 bits.
-    """
+    """Compute the surface predictors of the pairs of a suite: one row for each item, with the columns of `PAIRS`."""
+    # Items must have the conditions `good` and `bad`. Words are separated by white space.
     bits = pl.col("bits") if scored_first else pl.col("bits").list.slice(1)
     measured = matching.numbered(sentences, "condition").select(
         "item",
@@ -76,10 +69,8 @@ def properties(sentences: pl.DataFrame, results: pl.DataFrame, scored_first: boo
 
 
 def pairs(name: str, run: Run, measure: str = "full_sentence") -> pl.DataFrame:
-    """Compute the surface predictors of all pairs of a run.
-
-    Columns: model (`name`), suite, item, occurrence, value, margin, and those of `PROPERTIES`.
-    """
+    """Compute the surface predictors of all pairs of a run."""
+    # Columns: model (`name`), suite, item, occurrence, value, margin, and those of `PROPERTIES`.
     scored = run.record["model"]["start"] is not None
     tables = [
         properties(run.sentences(suite.name), run.results(suite.name).filter(pl.col("measure") == measure), scored)
@@ -91,16 +82,11 @@ def pairs(name: str, run: Run, measure: str = "full_sentence") -> pl.DataFrame:
 
 
 def regressions(pairs: pl.DataFrame, predictors: Sequence[str] = PREDICTORS) -> pl.DataFrame:
-    """Fit a logistic regression for each model: the log odds of a correct answer on a pair, given the predictors.
-
-    The table has one row for each model and predictor, with the columns of `REGRESSIONS`: the change of the log odds
-    for one standard deviation of the predictor. The interval uses the larger of two standard errors: for independent
-    pairs, and clustered by suite. A predictor that is constant over the pairs of a model is excluded, with a remark.
-    Pairs without a value or a predictor are excluded and counted.
-
-    Arguments:
-        pairs: a table with the columns model, suite, value (1, 0 or nan) and one numeric column for each predictor.
-    """
+    """Fit a logistic regression for each model: the log odds of a correct answer on a pair, given the predictors."""
+    # The table has one row for each model and predictor, with the columns of `REGRESSIONS`: the change of the log odds
+    # for one standard deviation of the predictor. The interval uses the larger of two standard errors: for independent
+    # pairs, and clustered by suite. A predictor that is constant over the pairs of a model is excluded, with a remark.
+    # Pairs without a value or a predictor are excluded and counted.
     rows: list[tuple[object, ...]] = []
     for (model,), table in pairs.group_by("model", maintain_order=True):
         present = [name for name in predictors if not table[name].is_null().all()]
@@ -182,12 +168,7 @@ def draw_figure(
 
 
 def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPERTIES) -> Figure:
-    """Draw the curves.
-
-    Arguments:
-        table: a table with the columns of `stats.binned.SCHEMA`.
-        labels: property -> title of its axis.
-    """
+    """Draw the curves."""
     present = [name for name in labels if name in set(table["property"])]
     panels = [
         Panel(table.filter(pl.col("property") == name).rename({"middle": "x"}), labels[name], reference=0.5, said=_said)

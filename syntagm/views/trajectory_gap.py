@@ -44,11 +44,7 @@ def make_table(
 
 
 def compared(a: Curve, b: Curve, linear: bool = False) -> tuple[Comparison, Between]:
-    """Compare two curves over their common range.
-
-    Returns:
-        The mean difference with its interval, and the area and range from which it is computed.
-    """
+    """Compare two curves over their common range."""
     gap = trajectory.between((a.at, a.values), (b.at, b.values), linear)
     complete = whole_draws(a, b)
     draws = zip(a.draws[complete], b.draws[complete], strict=True)

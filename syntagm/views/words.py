@@ -36,22 +36,10 @@ def table(
     model: str = "",
     sentences: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """List the words of each condition with the summed surprisals of their tokens in bits.
-
-    Words are separated by white space; a token belongs to the word that contains its first visible character. A scored
-    end-of-text symbol is a separate word. The bits of a word are nan if they are unknown, as for a first token that was
-    scored without a start-of-text symbol.
-
-    Arguments:
-        item: the id of the item; by default the first of the suite. If an id occurs twice, the first occurrence is
-            used.
-        conditions: the conditions to list; all conditions by default.
-        model: the name of the model in the table.
-        sentences: the sentences of the suite, or those of the item.
-
-    Raises:
-        UsageError: there is no such item or condition.
-    """
+    """List the words of each condition with the summed surprisals of their tokens in bits."""
+    # Words are separated by white space; a token belongs to the word that contains its first visible character. A
+    # scored end-of-text symbol is a separate word. The bits of a word are nan if they are unknown, as for a first token
+    # that was scored without a start-of-text symbol.
     sentences = run.scored(suite) if sentences is None else sentences
     if not len(sentences):
         raise UsageError(f"suite={suite}", "no finished sentences in this run", "a suite that was run")
@@ -152,11 +140,7 @@ def draw_figure(
 
 
 def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
-    """Draw the words of one item.
-
-    Arguments:
-        tables: the tables that `table` returns for one item, one for each model.
-    """
+    """Draw the words of one item."""
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     conditions, models = distinct(rows["condition"]), distinct(rows["model"])
     ticks = _ticks(rows, conditions)

@@ -172,10 +172,8 @@ def _times_of_people(options: argparse.Namespace, contrast: "Contrast", inputs: 
 
 
 def _slopes(options: argparse.Namespace, inputs: dict[Path, str]) -> "tuple[list[Slopes], list[str]]":
-    """Fit the slopes on a table, or take those that the user gives; return them with sentences about them.
-
-    A table is added to the inputs.
-    """
+    """Fit the slopes on a table, or take those that the user gives; return them with sentences about them."""
+    # A table is added to the inputs.
     from syntagm.reading_times import effects, fitting, slopes, tables
 
     if bool(options.file) == bool(options.ms_per_bit):

@@ -115,16 +115,11 @@ _set: Callable[[Any, str, Any], None] = setattr
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The kinds of a function's arguments; None stands for anything.
+    """The kinds of a function's arguments; None stands for anything."""
 
-    Arguments:
-        positional: names and kinds of the arguments that can be given by position.
-        keywords: the kinds of those that can be given by name.
-        rest, further: the kinds of further arguments (`*args`), and of further keywords (`**options`).
-    """
-
-    positional: list[tuple[str, Kind | None]]
-    keywords: dict[str, Kind | None]
+    positional: list[tuple[str, Kind | None]]  # names and kinds of the arguments that can be given by position
+    keywords: dict[str, Kind | None]  # the kinds of those that can be given by name
+    # `rest`, `further`: the kinds of further arguments (`*args`), and of further keywords (`**options`)
     rest: Kind | None
     further: Kind | None
 
@@ -148,15 +143,7 @@ def _planned(function: Any, annotated: Any, types: Types, name: str) -> _Plan:
 
 
 def _checked(function: Any, name: str, owner: str = "", annotated: Any = None, types: Types = dict) -> Any:
-    """Return a function that checks its arguments before it calls another.
-
-    Arguments:
-        function: the function that is called.
-        name: its name in messages; empty for a constructor.
-        owner: the name of its class, if it is a method.
-        annotated: the function whose annotations hold, if that is another one.
-        types: as for `public`.
-    """
+    """Return a function that checks its arguments before it calls another."""
 
     plan: _Plan | None = None
 

@@ -19,15 +19,7 @@ _NETWORK = "For a model in memory, call syntagm.from_transformers(model, tokeniz
 
 
 class Misfit(Exception):
-    """A value that doesn't fit.
-
-    Arguments:
-        value: the value.
-        expected: what was expected.
-        within: the place in the argument, such as `, item 2`.
-        cure: how to get what was expected, as a sentence; empty if nothing better than the help is known.
-        near: whether the value has the right type, and another fault.
-    """
+    """A value that doesn't fit."""
 
     def __init__(self, value: object, expected: str, within: str = "", cure: str = "", near: bool = False) -> None:
         super().__init__()
@@ -42,27 +34,16 @@ class Misfit(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The kind of value that an annotation stands for.
+    """The kind of value that an annotation stands for."""
 
-    Arguments:
-        expected: a description of a value, and of several.
-        several: a description of several values.
-        read: returns the value, converted if need be; raises `Misfit`.
-        exact: a type whose objects need not be read.
-    """
-
-    expected: str
-    several: str
-    read: Callable[[Any], Any]
-    exact: type | None = None
+    expected: str  # a description of a value, and of several
+    several: str  # a description of several values
+    read: Callable[[Any], Any]  # returns the value, converted if need be; raises `Misfit`
+    exact: type | None = None  # a type whose objects need not be read
 
 
 def kind_of(hint: Any, place: tuple[str, str]) -> Kind | None:
-    """Return the kind of value that an annotation stands for; None if it is anything.
-
-    Arguments:
-        place: the names of the function and the parameter, for what is checked when it is iterated over.
-    """
+    """Return the kind of value that an annotation stands for; None if it is anything."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint in (Any, object) or isinstance(hint, TypeVar):
         return None
@@ -206,10 +187,8 @@ class _Late:
 
 
 def _is_series(value: Any) -> bool:
-    """Return whether a value is a series of values, and nothing that can also be read as a series.
-
-    Text, a mapping and an open file can be, a set has no order, and a table and a matrix have two.
-    """
+    """Return whether a value is a series of values, and nothing that can also be read as a series."""
+    # Text, a mapping and an open file can be, a set has no order, and a table and a matrix have two.
     if isinstance(value, str | bytes | bytearray | Mapping | IOBase | set | frozenset | type):
         return False
     if not isinstance(value, Iterable):

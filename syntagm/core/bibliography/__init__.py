@@ -25,15 +25,7 @@ def entries() -> dict[str, str]:
 
 
 def parsed(text: str, place: str) -> dict[str, str]:
-    """Return BibTeX entries by key.
-
-    Arguments:
-        text: the entries, each of which begins on a line of its own.
-        place: where they are, for messages.
-
-    Raises:
-        UsageError: something else stands between them, or an entry has no key or not as many closing as opening braces.
-    """
+    """Return BibTeX entries by key."""
     found: dict[str, str] = {}
     for block in re.split(r"\n\s*(?=@)", text.strip()) if text.strip() else ():
         match = _KEY.match(block)

@@ -30,12 +30,7 @@ _CURE = "Choose another name, or delete it."
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write `content` to `path` atomically: temporary file in the same folder, fsync, rename, fsync of the folder.
-
-    Raises:
-        RunError: the disk is full, the folder can't be written, or `path` is a folder, a device or a pipe, or a link to
-            one. An existing file is left unchanged, and so is the file that a link leads to.
-    """
+    """Write `content` to `path` atomically: temporary file in the same folder, fsync, rename, fsync of the folder."""
     write_parts(path, [content])
 
 
@@ -55,13 +50,8 @@ def write_parts(path: Path, parts: Iterable[bytes]) -> None:
 
 
 def write_all(contents: Mapping[Path, bytes]) -> None:
-    """Write several files: write each to a temporary file, then rename them in the given order.
-
-    Existing files are left unchanged until all temporary files are complete.
-
-    Raises:
-        RunError: as for `write`.
-    """
+    """Write several files: write each to a temporary file, then rename them in the given order."""
+    # Existing files are left unchanged until all temporary files are complete.
     for path in contents:
         _refuse_irreplaceable(path)
     temporaries: list[Path] = []
@@ -78,13 +68,9 @@ def write_all(contents: Mapping[Path, bytes]) -> None:
 
 
 def append(path: Path, *lines: str, sync: bool = True) -> None:
-    """Append lines to `path` and fsync them if `sync`. An incomplete last line that an earlier failure left is ended first.
-
-    A link, or a file that has a second name (a hard link), is replaced by a copy first: the other file stays as it is.
-
-    Raises:
-        RunError: as for `write`; lines that can't be written completely are removed.
-    """
+    """Append lines to `path` and fsync them if `sync`. An incomplete last line that an earlier failure left is ended first."""
+    # A link, or a file that has a second name (a hard link), is replaced by a copy first: the other file stays as it
+    # is.
     content = "".join(f"{line}\n" for line in lines).encode()
     with _refused(path, len(content)):
         _part_from_others(path)
@@ -106,13 +92,8 @@ def append(path: Path, *lines: str, sync: bool = True) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """At the end of the `with` block, replace `path` with a file that the block has written.
-
-    The block gets a path with the same name in a temporary folder next to `path`, and writes its file there.
-
-    Raises:
-        RunError: as for `write`. If the block raises an exception, `path` is left unchanged.
-    """
+    """At the end of the `with` block, replace `path` with a file that the block has written."""
+    # The block gets a path with the same name in a temporary folder next to `path`, and writes its file there.
     _refuse_irreplaceable(path)
     with _refused(path), scratch(path) as folder:
         written = folder / path.name
@@ -152,11 +133,7 @@ def put(written: Path, path: Path) -> None:
 
 
 def move(files: Mapping[Path, Path]) -> None:
-    """Move finished files, whose content is durable already, to their places: target -> file. Fsync each folder once.
-
-    Raises:
-        RunError: a file can't be moved.
-    """
+    """Move finished files, whose content is durable already, to their places: target -> file. Fsync each folder once."""
     for path, written in files.items():
         with _refused(path):
             os.replace(written, path)
@@ -166,11 +143,7 @@ def move(files: Mapping[Path, Path]) -> None:
 
 
 def make_folder(folder: Path) -> list[Path]:
-    """Create a folder and its missing parents durably, and return those that are new, the innermost first.
-
-    Raises:
-        RunError: the folder can't be created.
-    """
+    """Create a folder and its missing parents durably, and return those that are new, the innermost first."""
     with _refused(folder):
         new = [path for path in (folder, *folder.parents) if not path.exists()]
         try:
@@ -186,15 +159,7 @@ def make_folder(folder: Path) -> list[Path]:
 
 
 def inside(folder: Path, *names: str) -> Path:
-    """Return the path of a folder inside of a folder that Syntagm writes; refuse a link in its place, or on the way.
-
-    Arguments:
-        folder: the folder that the user named. It may be a link, for example to another disk.
-        names: the names that lead from it to the folder inside.
-
-    Raises:
-        RunError: there is a link.
-    """
+    """Return the path of a folder inside of a folder that Syntagm writes; refuse a link in its place, or on the way."""
     path = folder
     for name in names:
         path /= name
@@ -206,11 +171,7 @@ def inside(folder: Path, *names: str) -> Path:
 
 @contextlib.contextmanager
 def used_folder(folder: Path) -> Iterator[None]:
-    """Create a folder for the `with` block. At its end, delete the new folders in which nothing was written.
-
-    Raises:
-        RunError: the folder can't be created.
-    """
+    """Create a folder for the `with` block. At its end, delete the new folders in which nothing was written."""
     new = make_folder(folder)
     try:
         yield
@@ -221,23 +182,15 @@ def used_folder(folder: Path) -> Iterator[None]:
 
 
 def sweep(folder: Path) -> None:
-    """Delete the temporary files and folders that killed processes left in a folder.
-
-    Files of living processes are locked. The writing functions of this module sweep each folder once per process.
-    """
+    """Delete the temporary files and folders that killed processes left in a folder."""
+    # Files of living processes are locked. The writing functions of this module sweep each folder once per process.
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for path in [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]:
             _delete_abandoned(path)
 
 
 def refusal(path: Path, error: OSError, needed: int) -> RunError:
-    """Return the exception for a file that could not be written, with the cure.
-
-    Arguments:
-        path: the file or folder.
-        error: the error of the operating system.
-        needed: number of bytes that were to be written, for the message; 0 if it is not known.
-    """
+    """Return the exception for a file that could not be written, with the cure."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         size = f" for {needed:,} bytes" if needed else ""
         return RunError(

@@ -87,22 +87,8 @@ def rows(
     cure: str = DOUBLE,
     blanks: bool = False,
 ) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows of a table (RFC 4180), each with the line where it begins, from 1. Empty lines are skipped.
-
-    White space at the ends of a cell is content only in quotation marks: people align cells, and write `good, bad`.
-
-    Arguments:
-        content: text of the table.
-        path: the file that it comes from, for messages.
-        delimiter: the character between cells.
-        quote: whether quotation marks enclose cells; if not, they are ordinary characters.
-        limit: maximum number of cells; None for no limit.
-        cure: how to solve the problem if quotation marks don't match, for the message.
-        blanks: whether white space at the ends of cells is content without quotation marks, too, as in tables of tokens.
-
-    Raises:
-        InputError: quotation marks don't match, a cell has more than 131,072 characters, or there are too many cells.
-    """
+    """Read the rows of a table (RFC 4180), each with the line where it begins, from 1. Empty lines are skipped."""
+    # White space at the ends of a cell is content only in quotation marks: people align cells, and write `good, bad`.
     if limit is not None and content.count(delimiter) > limit:
         raise InputError(str(path), f"more than {limit:,} cells", "fewer", "Split it into several files.")
     trims, marked = not blanks, quote and '"' in content
@@ -135,11 +121,7 @@ def _trimmed(content: str, delimiter: str) -> str:
 
 
 def under(header: Sequence[str], content: str, path: Path, blanks: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows of a table that must have exactly this header.
-
-    Raises:
-        InputError: the header differs, a row and the header differ in length, or as for `rows`.
-    """
+    """Read the rows of a table that must have exactly this header."""
     remaining = rows(content, path, blanks=blanks)
     line, names = next(remaining, (1, []))
     if names != list(header):
@@ -152,17 +134,7 @@ def under(header: Sequence[str], content: str, path: Path, blanks: bool = False)
 def records(
     content: str, path: Path, needed: Sequence[str] = (), limit: int | None = MAX_CELLS, blanks: bool = False
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Read the rows as mappings from column to cell, each with the line where it begins.
-
-    Arguments:
-        content: text of the table.
-        path: the file that it comes from, for messages.
-        needed: required columns; others are allowed.
-        limit, blanks: as for `rows`.
-
-    Raises:
-        InputError: a column is missing or repeated, a row and the header differ in length, or as for `rows`.
-    """
+    """Read the rows as mappings from column to cell, each with the line where it begins."""
     remaining = rows(content, path, limit=limit, blanks=blanks)
     line, names = next(remaining, (1, []))
     refuse_repeated(names, path)

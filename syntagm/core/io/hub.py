@@ -50,11 +50,7 @@ def again(path: Path) -> str:
 
 
 def is_reachable(constants: Any) -> bool:
-    """Return whether the hub can be reached. This check avoids a minute of retries without a network.
-
-    Arguments:
-        constants: the module `huggingface_hub.constants`, which knows the hub's address and whether the user is offline.
-    """
+    """Return whether the hub can be reached. This check avoids a minute of retries without a network."""
     from urllib.request import getproxies
 
     if constants.HF_HUB_OFFLINE or not getproxies().keys().isdisjoint({"https", "all"}):
@@ -65,10 +61,9 @@ def is_reachable(constants: Any) -> bool:
 
 @lru_cache(maxsize=1)
 def _answers(host: str, port: int, minute: int) -> bool:
-    """Return whether a server accepts a connection within three seconds.
-
-    The answer is remembered for the `minute`: a command asks several times, and would wait each time without a network.
-    """
+    """Return whether a server accepts a connection within three seconds."""
+    # The answer is remembered for the `minute`: a command asks several times, and would wait each time without a
+    # network.
     try:
         socket.create_connection((host, port), timeout=3).close()
     except OSError:

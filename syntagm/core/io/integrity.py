@@ -16,19 +16,12 @@ State: TypeAlias = Literal["whole", "damaged", "foreign", "unchecked"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The state of a file.
+    """The state of a file."""
 
-    Arguments:
-        path: the file.
-        state: whether the file is intact (`whole`), damaged, foreign or unchecked.
-        kind: the kind of the file; "" for a foreign file.
-        error: for a damaged file, the problem and how to fix it.
-    """
-
-    path: Path
-    state: State
-    kind: str
-    error: SyntagmError | None = None
+    path: Path  # the file
+    state: State  # whether the file is intact (`whole`), damaged, foreign or unchecked
+    kind: str  # the kind of the file; "" for a foreign file
+    error: SyntagmError | None = None  # for a damaged file, the problem and how to fix it
 
 
 @dataclass(frozen=True, slots=True)

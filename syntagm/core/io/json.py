@@ -32,17 +32,7 @@ _HARMLESS = re.compile(
 
 
 def parsed(content: str, path: Path, line: int | None = None) -> Any:
-    """Parse a JSON text.
-
-    Arguments:
-        content: the text.
-        path: the file that it comes from, for messages.
-        line: number of the line, if the text is one line of a file.
-
-    Raises:
-        InputError: the text is not JSON, is nested deeper than 64, or has more than 2 million values; or it contains a
-            repeated key, NaN, an infinite number, an integer of more than 18 digits, a lone surrogate or a NUL.
-    """
+    """Parse a JSON text."""
     try:
         _refuse_too_large(content)
         if "\\u" in content:
@@ -61,11 +51,7 @@ def read(path: Path) -> Any:
 
 
 def objects(content: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Iterate over the objects of a text in JSON lines, each with its line number, from 1. Empty lines are skipped.
-
-    Raises:
-        InputError: as for `parsed`, or a line is not an object.
-    """
+    """Iterate over the objects of a text in JSON lines, each with its line number, from 1. Empty lines are skipped."""
     for number, line in utf8.lines(content):
         if line.strip():
             row = parsed(line, path, number)
@@ -105,17 +91,7 @@ def is_lines(content: str) -> bool:
 
 
 def record(path: Path, refuse: type[SyntagmError], expected: str, cure: str = "") -> dict[str, Any]:
-    """Read the object in a JSON file that Syntagm wrote, such as run.json. `NaN` and long integers are allowed.
-
-    Arguments:
-        path: the file.
-        refuse: class of the error to raise.
-        expected: what the file should contain, for the message.
-        cure: how to solve the problem, for the message.
-
-    Raises:
-        SyntagmError: the file can't be read, or doesn't contain a JSON object; the error is of the class `refuse`.
-    """
+    """Read the object in a JSON file that Syntagm wrote, such as run.json. `NaN` and long integers are allowed."""
     try:
         content = utf8.read(path)
         _refuse_too_large(content)
@@ -129,11 +105,7 @@ def record(path: Path, refuse: type[SyntagmError], expected: str, cure: str = ""
 
 
 def own(content: bytes, place: str) -> Any:
-    """Parse JSON that Syntagm wrote and whose hash has been checked.
-
-    Raises:
-        InputError: the text is not JSON, or is nested too deeply.
-    """
+    """Parse JSON that Syntagm wrote and whose hash has been checked."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:

@@ -33,14 +33,8 @@ _MARKS = frozenset(".,;:?!()。，、；：？！।،؟")
 
 
 def read(path: Path) -> Iterator[tuple[int, str]]:
-    """Iterate over the lines of a UTF-8 file, with their numbers from 1 and without line ends.
-
-    A byte order mark at the start is removed. Memory does not depend on the length of the file.
-
-    Raises:
-        InputError: the file does not exist, is not a regular file or not UTF-8, or contains a NUL, a line of more than
-            a million characters, line ends other than LF and CRLF, or damaged or hostile gzip data.
-    """
+    """Iterate over the lines of a UTF-8 file, with their numbers from 1 and without line ends."""
+    # A byte order mark at the start is removed. Memory does not depend on the length of the file.
     number = 0
     try:
         with regular.opened(path) as file:
@@ -56,11 +50,7 @@ def read(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def prose(path: Path) -> Iterator[tuple[int, str]]:
-    """Iterate over the lines of a text as `read` does, and refuse a file with annotations instead of running text.
-
-    Raises:
-        InputError: as for `read`; or most of the first lines are rows of CoNLL-U, TSV or CSV, trees, JSON, markup, or words.
-    """
+    """Iterate over the lines of a text as `read` does, and refuse a file with annotations instead of running text."""
     lines = read(path)
     first = list(islice(lines, _EXAMINED))
     stripped = (line.strip()[:10_000] for _, line in first)

@@ -17,14 +17,9 @@ _NAME = b"process "
 
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Lock a folder during the `with` block; create the folder if necessary. The file `lock` in it names the process.
-
-    If the block leaves nothing new in the folder, because its work was refused, the new lock and new folders are deleted.
-
-    Raises:
-        RunError: the folder can't be created or written, another process has locked it, or `lock` is something else: a
-            link, a folder, or a file with other content. It is left as it is.
-    """
+    """Lock a folder during the `with` block; create the folder if necessary. The file `lock` in it names the process."""
+    # If the block leaves nothing new in the folder, because its work was refused, the new lock and new folders are
+    # deleted.
     with atomic.used_folder(folder):
         lock, new = _taken(folder)
         try:

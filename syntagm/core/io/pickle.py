@@ -51,12 +51,7 @@ class _Plain(Machine):
 
 
 def load(path: Path) -> dict[str, list[tuple[str, ...]]]:
-    """Load a dictionary of lists of rows of strings from a pickle.
-
-    Raises:
-        InputError: the file can't be read, is larger than 64 MB, is damaged, or contains anything but a dictionary of
-            lists of tuples or lists of strings. The message names the refused content.
-    """
+    """Load a dictionary of lists of rows of strings from a pickle."""
     file = io.BytesIO(utf8.whole(path))
     machine = _Plain(path)
     table = machine.run(file)

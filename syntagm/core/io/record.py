@@ -26,48 +26,29 @@ _LONGEST = 160
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A kind of record.
+    """A kind of record."""
 
-    Arguments:
-        name: a description of the file, for messages.
-        format: the number of its format, which is the entry `format` of the record.
-        shape: the shape of the record (see `io.shape`), or a function from a record to its shape.
-        cure: the fix if the file is damaged; `{folder}` stands for its folder.
-        other_format: the fix if the file has another format.
-        earlier: earlier formats that are read, too -> a function that gives the content in this format.
-        beside: an entry that stands after the seal, which doesn't cover it: a whole number that says nothing of the
-            content, and may change without it. "" if there is none.
-    """
-
-    name: str
-    format: int
+    name: str  # a description of the file, for messages
+    format: int  # the number of its format, which is the entry `format` of the record
+    # The shape of the record (see `io.shape`), or a function from a record to its shape.
     shape: Shape | Callable[[Mapping[str, Any]], Shape]
-    cure: str
+    cure: str  # the fix if the file is damaged; `{folder}` stands for its folder
+    # The fix if the file has another format.
     other_format: str = "Another version of Syntagm wrote it: use that version, or recreate it in a new folder."
+    # Earlier formats that are read, too -> a function that gives the content in this format.
     earlier: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = field(default_factory=dict)
+    # An entry that stands after the seal, which doesn't cover it: a whole number that says nothing of the content, and
+    # may change without it. "" if there is none.
     beside: str = ""
 
     def write(self, path: Path, content: Mapping[str, Any]) -> None:
-        """Write a record with its seal atomically.
-
-        Raises:
-            RunError: the record can't be written.
-        """
+        """Write a record with its seal atomically."""
         covered = {"format": self.format, **content}
         beside = {self.beside: covered.pop(self.beside)} if self.beside in covered else {}
         atomic.write(path, sealed(covered, 1, beside).encode() + b"\n")
 
     def read(self, path: Path, refuse: type[SyntagmError] = RunError) -> dict[str, Any]:
-        """Read a record without its seal.
-
-        Arguments:
-            path: the file.
-            refuse: class of the error to raise.
-
-        Raises:
-            SyntagmError: the file can't be read, was damaged or edited, or has another format or shape; the error is of
-                the class `refuse`.
-        """
+        """Read a record without its seal."""
         content, whole = self._parsed(path, refuse)
         if not whole:
             found = "damaged or edited: its content does not fit its seal"
@@ -76,14 +57,7 @@ class Form:
         return content
 
     def renewed(self, path: Path) -> dict[str, Any] | None:
-        """Read a record to be sealed again after an intended change. Its entry `renewed` gives the time.
-
-        Returns:
-            The record; None if its seal matches.
-
-        Raises:
-            RunError: the record can't be read, or has another format or shape.
-        """
+        """Read a record to be sealed again after an intended change. Its entry `renewed` gives the time."""
         content, whole = self._parsed(path, RunError)
         note = {"when": datetime.now(UTC).isoformat(timespec="seconds"), "changed": [path.name]}
         return None if whole else content | {"renewed": [*content.get("renewed", []), note]}
@@ -114,11 +88,7 @@ class Form:
 
 
 def own(content: bytes, place: str) -> dict[str, Any]:
-    """Parse a sealed object, whose seal must already be checked.
-
-    Raises:
-        InputError: the text is not a JSON object, or is nested too deeply.
-    """
+    """Parse a sealed object, whose seal must already be checked."""
     value = strict_json.own(content, place)
     if not isinstance(value, dict):
         raise InputError(place, shape.shown(value), "an object in braces")

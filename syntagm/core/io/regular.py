@@ -23,16 +23,7 @@ _KINDS = {
 
 
 def opened(path: str | Path, limit: int | None = None) -> BufferedReader:
-    """Open a regular file to read its bytes. Links are followed.
-
-    Arguments:
-        path: the file.
-        limit: the most bytes that the file may have; None for no limit.
-
-    Raises:
-        OSError: there is no such file, it can't be read, it is a folder, a device, a pipe or a socket, or it is larger
-            than the limit.
-    """
+    """Open a regular file to read its bytes. Links are followed."""
     descriptor, _ = _open(path, limit)
     return open(descriptor, "rb")
 

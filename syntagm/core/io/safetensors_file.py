@@ -12,11 +12,7 @@ _TYPES = {"int32": "I32", "float32": "F32"}
 
 
 def parts(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes]:
-    """Yield the parts of a safetensors file, for `atomic.write_parts`.
-
-    Arguments:
-        arrays: arrays of 32-bit integers or floats by name.
-    """
+    """Yield the parts of a safetensors file, for `atomic.write_parts`."""
     head, end = {}, 0
     for name, values in arrays.items():
         begin, end = end, end + values.nbytes

@@ -33,28 +33,13 @@ FORM = Form(
 
 
 def write(folder: Path, coming: Mapping[str, bytes] | None = None) -> None:
-    """Seal a folder.
-
-    Arguments:
-        folder: the folder.
-        coming: files that will be written after the seal, such as a record that shows that the work is finished.
-
-    Raises:
-        RunError: a file can't be read, or the seal can't be written.
-    """
+    """Seal a folder."""
     hashes = _hashes(folder) | {name: hashlib.sha256(content).hexdigest() for name, content in (coming or {}).items()}
     FORM.write(folder / FILE, _content(hashes, []))
 
 
 def renew(folder: Path) -> list[str]:
-    """Renew the seal of a folder after an intended change. The seal records the time and the changed files.
-
-    Returns:
-        The names of changed, new and deleted files.
-
-    Raises:
-        RunError: the folder can't be read or written.
-    """
+    """Renew the seal of a folder after an intended change. The seal records the time and the changed files."""
     hashes = _hashes(folder)
     before: dict[str, str] = {}
     renewed: list[dict[str, Any]] = []
@@ -70,19 +55,7 @@ def renew(folder: Path) -> list[str]:
 
 
 def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
-    """Check the files of a folder against its seal.
-
-    Arguments:
-        folder: the folder.
-        refuse: class of the error to raise.
-
-    Returns:
-        The content of the seal; None if the folder has none.
-
-    Raises:
-        SyntagmError: a file is damaged, edited, missing or new, or the seal is damaged; the error is of the class
-            `refuse`.
-    """
+    """Check the files of a folder against its seal."""
     if not (folder / FILE).exists():
         return None
     content = FORM.read(folder / FILE, refuse)
@@ -92,15 +65,7 @@ def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
 
 
 def verify_file(folder: Path, name: str, refuse: type[SyntagmError]) -> bool:
-    """Check one file of a folder against its seal.
-
-    Returns:
-        Whether the seal lists the file; False if the folder has no seal.
-
-    Raises:
-        SyntagmError: the file was damaged or edited, or is missing, or the seal is damaged; the error is of the class
-            `refuse`.
-    """
+    """Check one file of a folder against its seal."""
     if not (folder / FILE).exists():
         return False
     content = FORM.read(folder / FILE, refuse)

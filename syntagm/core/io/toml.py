@@ -23,16 +23,7 @@ _KINDS: dict[type, str] = {str: "a string", dict: "a table", list: "a list"}
 
 
 def read(text: str, place: str) -> dict[str, Any]:
-    """Parse a TOML text.
-
-    Arguments:
-        text: the text.
-        place: the file that it comes from, for messages.
-
-    Raises:
-        InputError: the text is not TOML, has more than 4 million characters or is nested too deeply; or it contains a
-            key of more than 16 parts, an integer of more than 18 digits, or a control character, even as an escape.
-    """
+    """Parse a TOML text."""
     expected = "a TOML file"
     if len(text) > MAX_CHARACTERS:
         cure = "Split it into several files, or give its items as pairs or JSON."

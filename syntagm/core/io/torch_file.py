@@ -27,16 +27,7 @@ _BAD_ZIP = (zipfile.BadZipFile, RuntimeError, ValueError, KeyError, EOFError)
 
 
 def read(path: Path, classes: Collection[str] = ()) -> Any:
-    """Read the value in a file that `torch.save` wrote.
-
-    Arguments:
-        path: the file.
-        classes: names of further classes whose attributes are read, e.g. "model.RNNModel".
-
-    Raises:
-        InputError: the file can't be read, is damaged, or contains anything but tensors, plain values, modules of
-            PyTorch and objects of these classes. The message names the refused content.
-    """
+    """Read the value in a file that `torch.save` wrote."""
     try:
         with regular.opened(path) as file:
             head = file.read(4)
@@ -47,11 +38,7 @@ def read(path: Path, classes: Collection[str] = ()) -> Any:
 
 
 def tensors(value: Any, path: Path) -> dict[str, Tensor]:
-    """Return the tensors of a module or of a dictionary of tensors, by their names as in `state_dict()`.
-
-    Raises:
-        InputError: the value is neither.
-    """
+    """Return the tensors of a module or of a dictionary of tensors, by their names as in `state_dict()`."""
     if isinstance(value, Object):
         return dict(_parameters(value, "", path, 0))
     if isinstance(value, dict) and all(isinstance(name, str) for name in value):

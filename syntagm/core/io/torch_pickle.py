@@ -37,16 +37,11 @@ Array: TypeAlias = NDArray[Any]
 
 @dataclass(slots=True)
 class Storage:
-    """The numbers that tensors are made of.
+    """The numbers that tensors are made of."""
 
-    Arguments:
-        kind: the type of the numbers, e.g. "Float".
-        count: the number of numbers.
-        read: a function that returns the bytes; None as long as their place in the file is not known.
-    """
-
-    kind: str
-    count: int
+    kind: str  # the type of the numbers, e.g. "Float".
+    count: int  # the number of numbers
+    # A function that returns the bytes; None as long as their place in the file is not known.
     read: Callable[[], bytes] | None = None
 
     @property
@@ -79,15 +74,10 @@ class Tensor:
 
 @dataclass(slots=True)
 class Object:
-    """An object of a class that is not imported.
+    """An object of a class that is not imported."""
 
-    Arguments:
-        name: the name of its class.
-        state: its attributes.
-    """
-
-    name: str
-    state: dict[str, Any] = field(default_factory=dict)
+    name: str  # the name of its class
+    state: dict[str, Any] = field(default_factory=dict)  # its attributes
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,5 +298,4 @@ def refusal(path: Path, found: str, expected: str) -> InputError:
 
 
 def damaged(path: Path, error: Exception, cure: str = FOREIGN) -> InputError:
-    """Return the error for a damaged file."""
     return InputError(str(path), f"damaged ({error!s:.200})", "a whole file", cure)

@@ -12,16 +12,7 @@ BYTE_ORDER_MARKS_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read(path: Path, limit: int = MAX_BYTES) -> str:
-    """Read a whole UTF-8 file. A byte order mark at its start is removed.
-
-    Arguments:
-        path: the file.
-        limit: maximum number of bytes.
-
-    Raises:
-        InputError: the file does not exist, is not a regular file, is larger than the limit, is not UTF-8, or contains a
-            NUL.
-    """
+    """Read a whole UTF-8 file. A byte order mark at its start is removed."""
     return decoded(whole(path, limit), path)
 
 

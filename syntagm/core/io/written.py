@@ -12,43 +12,30 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A kind of file.
+    """A kind of file."""
 
-    Arguments:
-        name: a description, e.g. "the record of a run".
-        pattern: the path in the folder, where `*` stands for any text without `/`, e.g. "shards/*.results.parquet".
-        checked: whether `Folder.check` detects damage to the file. Files that are not checked are never read again, or
-            change no number.
-        inspect: for a single file whose name the user chooses, the name of a function from the file to the state of what it
-            seals, itself included: path -> error, None for a whole file. "": nothing tells whether it is as written.
-    """
-
-    name: str
-    pattern: str
+    name: str  # a description, e.g. "the record of a run".
+    pattern: str  # the path in the folder, where `*` stands for any text without `/`, e.g. "shards/*.results.parquet".
+    # Whether `Folder.check` detects damage to the file. Files that are not checked are never read again, or change no
+    # number.
     checked: bool = True
+    # For a single file whose name the user chooses, the name of a function from the file to the state of what it seals,
+    # itself included: path -> error, None for a whole file. "": nothing tells whether it is as written.
     inspect: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A kind of folder.
+    """A kind of folder."""
 
-    Arguments:
-        name: a description, e.g. "run".
-        markers: patterns of files. A folder with such a file is of this kind.
-        files: the kinds of files in the folder. The first one whose pattern fits a file applies.
-        check: the name of a function from a folder to an error for each damaged or missing file: path -> error.
-        renew: the name of a function that renews the seals in a folder after an intended change and returns the names of
-            the changed files, for `syntagm seal`; "" if nothing in the folder is sealed.
-        without: patterns of files. A folder with such a file is of another kind.
-    """
-
-    name: str
-    markers: tuple[str, ...]
-    files: tuple[File, ...]
-    check: str
+    name: str  # a description, e.g. "run".
+    markers: tuple[str, ...]  # patterns of files. A folder with such a file is of this kind.
+    files: tuple[File, ...]  # the kinds of files in the folder. The first one whose pattern fits a file applies.
+    check: str  # the name of a function from a folder to an error for each damaged or missing file: path -> error
+    # The name of a function that renews the seals in a folder after an intended change and returns the names of the
+    # changed files, for `syntagm seal`; "" if nothing in the folder is sealed.
     renew: str = ""
-    without: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()  # patterns of files. A folder with such a file is of another kind.
 
     def fits(self, folder: Path) -> bool:
         """Return whether a folder is of this kind."""

@@ -31,17 +31,11 @@ ANY, NORMAL = "any continuous distribution", "normal distribution"
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """The chance level of predictions.
+    """The chance level of predictions."""
 
-    Arguments:
-        value: from 0 to 1; nan if unknown.
-        fraction: the exact value if it is rational, otherwise None.
-        method: the distributions for which the value holds; if the value is unknown, the reason.
-    """
-
-    value: float
-    fraction: Fraction | None
-    method: str
+    value: float  # from 0 to 1; nan if unknown
+    fraction: Fraction | None  # the exact value if it is rational, otherwise None
+    method: str  # the distributions for which the value holds; if the value is unknown, the reason
 
     def __str__(self) -> str:
         if math.isnan(self.value):
@@ -100,13 +94,8 @@ def mean(chances: Sequence[Chance]) -> Chance:
 
 
 def comparisons(*formulas: Formula) -> tuple[_event.Inequality, ...]:
-    """Return the distinct comparisons in the formulas, written as comparisons with 0, in no particular order.
-
-    Comparisons with `=`, and those in which all values cancel, are not included.
-
-    Raises:
-        InputError: as in `chance`.
-    """
+    """Return the distinct comparisons in the formulas, written as comparisons with 0, in no particular order."""
+    # Comparisons with `=`, and those in which all values cancel, are not included.
     events = (_event.read(formula.tree) for formula in formulas)
     return tuple(dict.fromkeys(inequality for event in events for inequality in _event.within(event)))
 

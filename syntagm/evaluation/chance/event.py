@@ -12,10 +12,9 @@ from syntagm.suites import Binary, Node, Reference
 
 @dataclass(frozen=True, slots=True)
 class Inequality:
-    """The event that a sum of values, each multiplied by an integer, is above 0.
+    """The event that a sum of values, each multiplied by an integer, is above 0."""
 
-    Terms are sorted, and their factors have no common divisor.
-    """
+    # Terms are sorted, and their factors have no common divisor.
 
     terms: tuple[tuple[Reference, int], ...]
 
@@ -51,11 +50,7 @@ Event = bool | Inequality | Joined
 
 
 def read(node: Node) -> Event:
-    """Convert a formula, or a part of it whose value is a verdict, to an event.
-
-    Raises:
-        InputError: a comparison contains a number, or has different numbers of values on its two sides.
-    """
+    """Convert a formula, or a part of it whose value is a verdict, to an event."""
     assert isinstance(node, Binary)
     if node.operator in ("&", "|"):
         return join(node.operator == "&", [read(node.left), read(node.right)])

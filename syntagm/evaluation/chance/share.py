@@ -20,14 +20,7 @@ Part = TypeVar("Part", bound=Event)
 
 @cache
 def share(event: Event) -> tuple[Share, bool]:
-    """Compute the probability of an event, and tell whether it is the same for all continuous distributions.
-
-    Returns:
-        The probability, as a fraction if it is rational; and whether it is independent of the distribution.
-
-    Raises:
-        InputError: too many comparisons depend on each other.
-    """
+    """Compute the probability of an event, and tell whether it is the same for all continuous distributions."""
     if isinstance(event, bool):
         return Fraction(event), True
     if isinstance(event, Inequality):

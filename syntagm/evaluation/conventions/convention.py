@@ -102,31 +102,19 @@ class Convention:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """What judges pairs of sentences.
+    """What judges pairs of sentences."""
 
-    Arguments:
-        tolerance: differences within it are ties; in bits.
-        first_scored: False if the model has no start-of-text symbol.
-        unigrams: a unigram model; None without one.
-        tokens: how sentences are divided into words.
-    """
-
-    tolerance: float
-    first_scored: bool
-    unigrams: Unigrams | None = None
-    tokens: Tokens = "blanks"
+    tolerance: float  # differences within it are ties; in bits
+    first_scored: bool  # False if the model has no start-of-text symbol
+    unigrams: Unigrams | None = None  # a unigram model; None without one
+    tokens: Tokens = "blanks"  # how sentences are divided into words
 
     def margins(
         self, good: tuple[str, Surprisals], bad: tuple[str, Surprisals], conventions: Sequence[Convention]
     ) -> list[tuple[float, float]]:
-        """Return the value and the margin of a pair under each convention.
-
-        The margin is the cost of the bad sentence minus that of the good one, in bits or in bits per unit, and exactly 0 for a
-        tie: a difference that is within the tolerance in bits.
-
-        Arguments:
-            good, bad: texts with their answers.
-        """
+        """Return the value and the margin of a pair under each convention."""
+        # The margin is the cost of the bad sentence minus that of the good one, in bits or in bits per unit, and
+        # exactly 0 for a tie: a difference that is within the tolerance in bits.
         prepared: dict[tuple[str, ...], tuple[Scored, Scored]] = {}
         spans, differs = differing(good[0], bad[0]), good[0] != bad[0]
         found = []
@@ -173,27 +161,12 @@ def kind_of(name: str) -> Kind:
 
 
 def canonical(asked: str) -> str:
-    """Return a convention as it is recorded, or `published`.
-
-    Raises:
-        UsageError: as for `Convention.parse`.
-    """
+    """Return a convention as it is recorded, or `published`."""
     return asked if asked == PUBLISHED else str(Convention.parse(asked, PUBLISHED))
 
 
 def of_suite(asked: str, suite: str, scored: str, formulas: Iterable[Formula]) -> Convention:
-    """Return the convention under which the predictions of a suite are judged.
-
-    Arguments:
-        asked: the name of a convention, or `published`.
-        suite: the name of the suite.
-        scored: the convention by which the suite's authors score it; "" if it is unknown.
-        formulas: those of the predictions.
-
-    Raises:
-        UsageError: there is no such convention, the authors' is unknown, or the suite has no prediction that compares two
-            whole sentences.
-    """
+    """Return the convention under which the predictions of a suite are judged."""
     if asked == PUBLISHED and not scored:
         expected = "a suite of a dataset whose authors' convention is known (docs/reference/datasets.md)"
         raise UsageError(

@@ -19,25 +19,15 @@ _UNDEFINED: Cost = (np.nan, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Linking:
-    """A linking function.
+    """A linking function."""
 
-    Arguments:
-        name: its name in options, tables and signatures.
-        formula: the cost, in plain mathematics.
-        says: what is compared, as a phrase.
-        cost: from a sentence to its cost and the divisor of a difference in bits.
-        unigrams: whether it needs a unigram model.
-        used: papers and tools that compare this number.
-        of_pairs: whether the cost depends on the sentence with which a sentence is compared.
-    """
-
-    name: str
-    formula: str
-    says: str
-    cost: Callable[[Scored], Cost]
-    unigrams: bool = False
-    used: str = ""
-    of_pairs: bool = False
+    name: str  # its name in options, tables and signatures
+    formula: str  # the cost, in plain mathematics
+    says: str  # what is compared, as a phrase
+    cost: Callable[[Scored], Cost]  # from a sentence to its cost and the divisor of a difference in bits
+    unigrams: bool = False  # whether it needs a unigram model
+    used: str = ""  # papers and tools that compare this number
+    of_pairs: bool = False  # whether the cost depends on the sentence with which a sentence is compared
 
 
 def _per(size: Callable[[Scored], int]) -> Callable[[Scored], Cost]:

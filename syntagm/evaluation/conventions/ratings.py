@@ -22,25 +22,15 @@ _PARAMETERS, _LEAST = 4, 5
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """MORCELA's parameters, fitted on ratings.
+    """MORCELA's parameters, fitted on ratings."""
 
-    Arguments:
-        beta: the weight of the unigram surprisal; SLOR has 1.
-        gamma: in bits; SLOR has 0.
-        slope: rating per bit and word; above 0 if likelier sentences are rated higher.
-        intercept: the rating of a sentence with the score 0.
-        sentences: the number of rated sentences.
-        correlation: Pearson's r of the ratings with the fitted ones.
-        source: where the ratings come from.
-    """
-
-    beta: float
-    gamma: float
-    slope: float
-    intercept: float
-    sentences: int
-    correlation: float
-    source: str
+    beta: float  # the weight of the unigram surprisal; SLOR has 1
+    gamma: float  # in bits; SLOR has 0
+    slope: float  # rating per bit and word; above 0 if likelier sentences are rated higher
+    intercept: float  # the rating of a sentence with the score 0
+    sentences: int  # the number of rated sentences
+    correlation: float  # Pearson's r of the ratings with the fitted ones
+    source: str  # where the ratings come from
 
     @property
     def linking(self) -> Linking:
@@ -49,7 +39,6 @@ class Fit:
 
     @property
     def note(self) -> str:
-        """The fit as a sentence."""
         return (
             f"morcela: beta {self.beta:.3g}, gamma {self.gamma:.3g} bits, fitted on {self.sentences:,} rated sentences of "
             f"{Path(self.source).name} (r = {self.correlation:.3f}). On the same sentences, its accuracy is not a test."
@@ -57,11 +46,7 @@ class Fit:
 
 
 def read(path: str) -> dict[str, float]:
-    """Read ratings: a CSV file with the columns text,rating; several ratings of a sentence are averaged.
-
-    Raises:
-        InputError: the file can't be read, a column is missing, or a rating is not a number.
-    """
+    """Read ratings: a CSV file with the columns text,rating; several ratings of a sentence are averaged."""
     given: dict[str, list[float]] = {}
     for line, row in csv.records(utf8.read(Path(path)), Path(path), ("text", "rating")):
         try:
@@ -75,16 +60,7 @@ def read(path: str) -> dict[str, float]:
 
 
 def fit(sentences: Mapping[str, Scored], ratings: Mapping[str, float], source: str = "ratings") -> Fit:
-    """Fit MORCELA's parameters by least squares.
-
-    Arguments:
-        sentences: text -> the scored sentence, with unigram surprisals.
-        ratings: text -> rating; sentences without one are left out.
-        source: where the ratings come from.
-
-    Raises:
-        InputError: too few rated sentences with defined numbers, or their numbers don't determine the parameters.
-    """
+    """Fit MORCELA's parameters by least squares."""
     rows, known = [], []
     for text, sentence in sentences.items():
         size = len(sentence.words)

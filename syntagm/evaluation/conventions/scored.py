@@ -21,27 +21,18 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """A sentence with its surprisals.
+    """A sentence with its surprisals."""
 
-    Arguments:
-        text: the sentence.
-        bits: shape (tokens,): surprisals of the tokens that count.
-        begins: shape (tokens,): the first visible character of each of them, in code points.
-        words: shape (words,): surprisals of the words, which are sums over tokens. A scored end-of-text symbol counts as a
-            word.
-        unigram: shape (words,): their surprisals under a unigram model; None without one.
-        differing: where the words lie in which the sentence differs from its partner: the first character, and the one after
-            the last; equal if the partner has more words and nothing else differs.
-        differs: whether there is any difference.
-    """
-
-    text: str
-    bits: Numbers
-    begins: NDArray[np.int64]
+    text: str  # the sentence
+    bits: Numbers  # shape (tokens,): surprisals of the tokens that count
+    begins: NDArray[np.int64]  # shape (tokens,): the first visible character of each of them, in code points
+    # Shape (words,): surprisals of the words, which are sums over tokens. A scored end-of-text symbol counts as a word.
     words: Numbers
-    unigram: Numbers | None
+    unigram: Numbers | None  # shape (words,): their surprisals under a unigram model; None without one
+    # Where the words lie in which the sentence differs from its partner: the first character, and the one after the
+    # last; equal if the partner has more words and nothing else differs.
     differing: tuple[int, int] = (0, 0)
-    differs: bool = True
+    differs: bool = True  # whether there is any difference
 
 
 def scored(
@@ -52,15 +43,7 @@ def scored(
     unigrams: Unigrams | None = None,
     tokens: Tokens = "blanks",
 ) -> Scored:
-    """Prepare a sentence for linking functions.
-
-    Arguments:
-        first_scored: False if the model has no start-of-text symbol. The first token is then left out if it has no
-            surprisal, and so is its word from the numbers of words.
-        kept: which tokens count; all by default.
-        unigrams: a unigram model.
-        tokens: how the sentence is divided into words, like the text of the unigram model.
-    """
+    """Prepare a sentence for linking functions."""
     counts = np.ones(len(answer.starts), bool) if kept is None else kept(text, answer)
     unscored = not first_scored and len(answer.bits) > 0 and bool(np.isnan(answer.bits[0]))
     word_bits, unigram_bits = _words_of(text, answer, unigrams, tokens, unscored, counts)

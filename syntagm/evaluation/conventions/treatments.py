@@ -17,21 +17,14 @@ from syntagm.models import Surprisals
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """A treatment.
+    """A treatment."""
 
-    Arguments:
-        name: its name, after a plus sign behind that of a linking function.
-        says: what it does, as a phrase.
-        kept: which tokens count; None for all.
-        tie: the value of a tie: 1 for a hit, 0.5 for half of one; None if the treatment is not about ties, which are failures.
-        used: papers and tools with this treatment.
-    """
-
-    name: str
-    says: str
-    kept: Kept | None = None
+    name: str  # its name, after a plus sign behind that of a linking function
+    says: str  # what it does, as a phrase
+    kept: Kept | None = None  # which tokens count; None for all
+    # The value of a tie: 1 for a hit, 0.5 for half of one; None if the treatment is not about ties, which are failures.
     tie: float | None = None
-    used: str = ""
+    used: str = ""  # papers and tools with this treatment
 
 
 def _after_first(text: str, answer: Surprisals) -> NDArray[np.bool_]:

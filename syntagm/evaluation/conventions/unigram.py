@@ -27,23 +27,14 @@ Case = Literal["keep", "lower"]
 
 @dataclass(frozen=True, slots=True)
 class Unigrams:
-    """The unigram surprisal of words, in bits.
+    """The unigram surprisal of words, in bits."""
 
-    Arguments:
-        known: word -> bits.
-        unseen: bits of any other word; nan if there can't be one.
-        end: bits of the end of a sentence.
-        about: the source of the numbers.
-        lower: whether words are looked up in lower case.
-        counts: word -> count; None if unknown.
-    """
-
-    known: Mapping[str, float]
-    unseen: float
-    end: float
-    about: str
-    lower: bool = False
-    counts: Mapping[str, int] | None = None
+    known: Mapping[str, float]  # word -> bits
+    unseen: float  # bits of any other word; nan if there can't be one
+    end: float  # bits of the end of a sentence
+    about: str  # the source of the numbers
+    lower: bool = False  # whether words are looked up in lower case
+    counts: Mapping[str, int] | None = None  # word -> count; None if unknown
 
     def bits(self, words: Sequence[str]) -> NDArray[np.float64]:
         """Return the surprisal of each word. Shape (words,)."""
@@ -77,19 +68,7 @@ def counted(sentences: Iterable[Sequence[str]], about: str, lower: bool = False)
 def read(
     source: str, texts: Iterable[str], tokens: Literal["blanks", "treebank"] = "blanks", case: Case = "keep"
 ) -> Unigrams:
-    """Read or compute the unigram model that an option names.
-
-    Arguments:
-        source: a text as read by `training.corpora.corpus`, in which words are counted; or `ngram:...`, a model of
-            order 1, which scores the words of `texts`.
-        texts: the sentences whose words will be looked up.
-        tokens: how the text and the sentences are divided into words.
-        case: "keep", or "lower" to count and look up words in lower case.
-
-    Raises:
-        UsageError: there is no source, or the model has another order than 1.
-        InputError, ModelError: the source can't be read.
-    """
+    """Read or compute the unigram model that an option names."""
     if source.startswith(NGRAM):
         return _of_model(source, _vocabulary(texts, tokens, case), case)
     if not source:

@@ -14,26 +14,17 @@ from syntagm.suites import WordList
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """The candidate words of a gap: the forms of a word list, followed by further words of the sentences.
+    """The candidate words of a gap: the forms of a word list, followed by further words of the sentences."""
 
-    Arguments:
-        words: the distinct words.
-        places: word -> its position in `words`.
-        forms: the position of each form of the list. Shape (rows, labels).
-        labels: the labels of the list.
-    """
-
-    words: tuple[str, ...]
-    places: dict[str, int]
-    forms: NDArray[np.intp]
-    labels: tuple[str, ...]
+    words: tuple[str, ...]  # the distinct words
+    places: dict[str, int]  # word -> its position in `words`
+    forms: NDArray[np.intp]  # the position of each form of the list. Shape (rows, labels).
+    labels: tuple[str, ...]  # the labels of the list
 
     def eligible(self, fill: Fill, which: Eligible) -> NDArray[np.bool_]:
-        """Return whether each row of the list counts. Shape (rows,).
-
-        A row counts if each of its forms is in the vocabulary and has an answer. With `which="single-token"`, each form
-        must also be a single token.
-        """
+        """Return whether each row of the list counts. Shape (rows,)."""
+        # A row counts if each of its forms is in the vocabulary and has an answer. With `which="single-token"`, each
+        # form must also be a single token.
         result: NDArray[np.bool_] = np.all(usable(fill, which)[self.forms], axis=1)
         return result
 
@@ -43,15 +34,9 @@ class Candidates:
         return self.forms[:, column], np.delete(self.forms, column, axis=1)
 
     def whole_rows(self, single: NDArray[np.bool_], sentence_words: Sequence[str]) -> NDArray[np.intp]:
-        """Return the positions of the words to query if only single tokens count.
-
-        These are the single-token words among `sentence_words`, and the forms of the rows whose forms are all single
-        tokens.
-
-        Arguments:
-            single: whether each word is a single token. Shape (words,).
-            sentence_words: the words of the sentences.
-        """
+        """Return the positions of the words to query if only single tokens count."""
+        # These are the single-token words among `sentence_words`, and the forms of the rows whose forms are all single
+        # tokens.
         queried = np.zeros(len(self.words), bool)
         queried[self.forms[np.all(single[self.forms], axis=1)]] = True
         queried[[self.places[word] for word in sentence_words]] = True
@@ -72,11 +57,7 @@ def spread(fill: Fill, places: NDArray[np.intp], size: int) -> Fill:
 
 
 def candidates(words: WordList, others: Sequence[str] = (), capital: bool = False) -> Candidates:
-    """Return the forms of a list in order, followed by further words that are not among them.
-
-    Arguments:
-        capital: whether to capitalise the forms of the list; the other words are not changed.
-    """
+    """Return the forms of a list in order, followed by further words that are not among them."""
     forms = [[_spelled(form, capital) for form in row.forms] for row in words.rows]
     places: dict[str, int] = {}
     for word in (*(form for row in forms for form in row), *others):

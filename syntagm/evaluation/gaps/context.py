@@ -35,20 +35,14 @@ _NUMBERS = {
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A gap in a sentence, between `left` and `right`.
-
-    Arguments:
-        good, bad: the words in the gap in the two sentences.
-        label: the label, in the word list, of the forms that are correct in the gap.
-        capital: whether the word begins the sentence and is capitalised; if so, the forms of the list are capitalised,
-            too.
-    """
+    """A gap in a sentence, between `left` and `right`."""
 
     left: str
     right: str
-    good: str
+    good: str  # `good`, `bad`: the words in the gap in the two sentences
     bad: str
-    label: str
+    label: str  # the label, in the word list, of the forms that are correct in the gap
+    # Whether the word begins the sentence and is capitalised; if so, the forms of the list are capitalised, too.
     capital: bool = False
 
 
@@ -62,18 +56,13 @@ class ComparedConditions:
 
 
 class Labels:
-    """The labels of words, from a word list or, failing that, from the tag `number` of an item.
+    """The labels of words, from a word list or, failing that, from the tag `number` of an item."""
 
-    If no pair of a suite has both words in the list, no word of the suite gets a label, even if the list has one word
-    of some pair. Such pairs are about something else: `some` against `no` is not a contrast between polarity items, and
-    `grew` against `hurt` is not a contrast of number. Nor does a pair count of which both words are forms of a noun, too,
-    with the labels swapped, if other pairs of the suite are not in the list: `clocks` against `clock` after `these` is
-    about nouns, although a list of verbs has `clocks` as a singular.
-
-    Arguments:
-        words: the word list.
-        shared: whether gaps replace the words that sentences share, instead of those in which they differ.
-    """
+    # If no pair of a suite has both words in the list, no word of the suite gets a label, even if the list has one word
+    # of some pair. Such pairs are about something else: `some` against `no` is not a contrast between polarity items,
+    # and `grew` against `hurt` is not a contrast of number. Nor does a pair count of which both words are forms of a
+    # noun, too, with the labels swapped, if other pairs of the suite are not in the list: `clocks` against `clock`
+    # after `these` is about nouns, although a list of verbs has `clocks` as a singular.
 
     def __init__(self, words: WordList, shared: bool = False) -> None:
         self.labels, self.shared = words.labels, shared
@@ -149,23 +138,19 @@ def comparisons(formula: Formula) -> tuple[ComparedConditions, ...]:
 
 
 def chosen(suite: Suite, labels: Labels) -> tuple[ComparedConditions, ...]:
-    """Return the comparisons of the prediction from which contexts are made.
-
-    This is the first prediction that has a context with both words in the list. If there is none, it is the first
-    prediction with comparisons.
-    """
+    """Return the comparisons of the prediction from which contexts are made."""
+    # This is the first prediction that has a context with both words in the list. If there is none, it is the first
+    # prediction with comparisons.
     candidates = [compared for prediction in suite.predictions if (compared := comparisons(prediction.formula))]
     listed = (compared for compared in candidates if knows(suite, compared, labels))
     return next(listed, candidates[0] if candidates else ())
 
 
 def knows(suite: Suite, compared: Sequence[ComparedConditions], labels: Labels) -> bool:
-    """Return whether the list has both words of at least one context of the suite.
-
-    If not, the gaps are about something else. In that case neither a single listed word nor the tag `number` determines
-    a label. Words that are forms of a noun, too, count if the tag `number` confirms their label, or if all pairs are in
-    the list; in the bundled list of verbs, if the list doesn't mark nouns.
-    """
+    """Return whether the list has both words of at least one context of the suite."""
+    # If not, the gaps are about something else. In that case neither a single listed word nor the tag `number`
+    # determines a label. Words that are forms of a noun, too, count if the tag `number` confirms their label, or if all
+    # pairs are in the list; in the bundled list of verbs, if the list doesn't mark nouns.
     listed, others = False, False
     for item in suite.items:
         tag = item.tags.get("number", suite.tags.get("number")) if len(compared) == 1 else None
@@ -194,12 +179,7 @@ def _verbs() -> Labels:
 def contexts(
     item: Item, compared: Sequence[ComparedConditions], labels: Labels, has_listed_pair: bool = True
 ) -> Iterator[Context | str]:
-    """Yield the context of each comparison, or the reason why it has none.
-
-    Arguments:
-        has_listed_pair: whether the suite is about the words of the list. If so, one listed word is enough, and the tag
-            `number` of the item determines the label of words that are not in the list. If not, the list must have both.
-    """
+    """Yield the context of each comparison, or the reason why it has none."""
     # A tag belongs to the item. If the item has two contexts, the tag may be true of only one of them.
     tag = item.tags.get("number") if has_listed_pair and len(compared) == 1 else None
     for comparison in compared:
@@ -254,10 +234,8 @@ def _shared(good: Sentence, bad: Sentence, region: str, labels: Labels) -> Itera
 
 
 def _listed(sentence: Sentence, region: str, labels: Labels) -> dict[str, tuple[int, int, bool]]:
-    """Return the listed words of a region: word -> (start, end, capital). Repeated words are excluded.
-
-    `capital` is true if the word is capitalised because it begins the sentence.
-    """
+    """Return the listed words of a region: word -> (start, end, capital). Repeated words are excluded."""
+    # `capital` is true if the word is capitalised because it begins the sentence.
     spans: dict[str, tuple[int, int, bool]] = {}
     repeated = set()
     for start, end in map(_without_marks, _WORD.finditer(sentence.text)):
@@ -281,10 +259,8 @@ def _inside(sentence: Sentence, region: str, start: int, end: int) -> bool:
 
 
 def _capital(text: str, start: int, labels: Labels) -> bool:
-    """Return whether a word is capitalised because it begins the sentence.
-
-    A word that is capitalised in the list does not count.
-    """
+    """Return whether a word is capitalised because it begins the sentence."""
+    # A word that is capitalised in the list does not count.
     word = _WORD.match(text, start)
     begins = not text[:start].strip(_MARKS + " ") and text[start].isupper()
     return begins and word is not None and not labels.has(word[0].rstrip(_MARKS))

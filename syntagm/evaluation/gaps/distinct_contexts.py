@@ -32,20 +32,12 @@ class DistinctContext:
 
 @dataclass(frozen=True, slots=True)
 class SuiteContexts:
-    """The distinct contexts of a suite, and counts for the record.
+    """The distinct contexts of a suite, and counts for the record."""
 
-    Arguments:
-        contexts: digest -> context, in order of first appearance.
-        skipped: the reasons why items have no context, with their counts.
-        conflicts: the number of items whose label differs from that of the first item of their context. The first
-            item's label is used.
-        contradicted: the number of items whose tag `number` differs from their label in the list. The label in the list
-            is used.
-    """
-
-    contexts: dict[bytes, DistinctContext]
-    skipped: Counter[str]
+    contexts: dict[bytes, DistinctContext]  # digest -> context, in order of first appearance
+    skipped: Counter[str]  # the reasons why items have no context, with their counts
     conflicts: int
+    # The number of items whose tag `number` differs from their label in the list. The label in the list is used.
     contradicted: int
 
     @property
@@ -55,11 +47,7 @@ class SuiteContexts:
 
 
 def suite_contexts(suite: Suite, labels: Labels, left_only: bool) -> SuiteContexts:
-    """Find the distinct contexts of a suite.
-
-    Arguments:
-        left_only: whether contexts with the same left side are the same, regardless of their right side.
-    """
+    """Find the distinct contexts of a suite."""
     compared = chosen(suite, labels)
     has_listed_pair = knows(suite, compared, labels)
     distinct_contexts: dict[bytes, DistinctContext] = {}

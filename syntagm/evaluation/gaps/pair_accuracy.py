@@ -21,10 +21,8 @@ class Tse:
         return "tse"
 
     def judge(self, fill: Fill, words: Candidates, good: str, bad: str) -> Judgement:
-        """Return the verdict on two words; the margin is the bad word's surprisal minus the good word's, in bits.
-
-        The verdict is undefined (nan, with n = 0) if a word is not eligible. Otherwise n is 2, the number of words.
-        """
+        """Return the verdict on two words; the margin is the bad word's surprisal minus the good word's, in bits."""
+        # The verdict is undefined (nan, with n = 0) if a word is not eligible. Otherwise n is 2, the number of words.
         places = [words.places[good], words.places[bad]]
         if not usable(fill, self.which)[places].all():
             return Judgement(np.nan, 0, np.nan)

@@ -33,16 +33,11 @@ COUNTS_SHAPE: Shape = {
 
 @dataclass(slots=True)
 class Owners:
-    """The unit of each context, and the items of later suites with the same context.
+    """The unit of each context, and the items of later suites with the same context."""
 
-    Arguments:
-        units: digest of a context -> the index of its unit in the plan.
-        suites: the suite of each unit.
-        guests: digest -> the items of later suites with this context.
-    """
-
-    units: dict[bytes, int] = field(default_factory=dict)
-    suites: list[str] = field(default_factory=list)
+    units: dict[bytes, int] = field(default_factory=dict)  # digest of a context -> the index of its unit in the plan
+    suites: list[str] = field(default_factory=list)  # the suite of each unit
+    # Digest -> the items of later suites with this context.
     guests: dict[bytes, list[ContextItem]] = field(default_factory=dict)
 
     def own(self, suite: str, of_suite: SuiteContexts) -> dict[bytes, DistinctContext]:
@@ -56,16 +51,7 @@ class Owners:
 
 
 def plan(suites: Iterable[Suite], labels: Labels, left_only: bool, measures: Iterable[str], identity: str) -> Plan:
-    """Plan a run in one pass over all suites, keeping one suite in memory at a time.
-
-    Arguments:
-        left_only: whether the model sees only the left side; if so, contexts with the same left side are the same.
-        measures: the names of the measures of the run.
-        identity: text for everything else that the numbers depend on: model, word list and options.
-
-    Raises:
-        InputError: no suite has a context.
-    """
+    """Plan a run in one pass over all suites, keeping one suite in memory at a time."""
     owners, units, records = Owners(), list[Unit](), list[SuiteRecord]()
     contexts: dict[str, dict[str, Any]] = {}
     digests: list[Any] = []

@@ -15,20 +15,14 @@ from syntagm.suites import WordList
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """The words for the gaps of a suite.
+    """The words for the gaps of a suite."""
 
-    In gaps after white space, only some of the words may be scored. In other gaps all words are scored, because a word
-    is tested for being a single token after white space only.
-
-    Arguments:
-        words: all words.
-        asked: the words to score after white space.
-        places: the positions of `asked` in `words`.
-    """
+    # In gaps after white space, only some of the words may be scored. In other gaps all words are scored, because a
+    # word is tested for being a single token after white space only.
 
     words: Candidates
-    asked: tuple[str, ...]
-    places: NDArray[np.intp]
+    asked: tuple[str, ...]  # the words to score after white space
+    places: NDArray[np.intp]  # the positions of `asked` in `words`
 
     def gap(self, context: DistinctContext, best: int = 0) -> Gap:
         """Return the gap that the model scores, and in which it lists some of its most probable entries."""
@@ -45,11 +39,9 @@ class Question:
 def questions(
     model: LanguageModel, words: WordList, which: Eligible, contexts: Iterable[DistinctContext]
 ) -> tuple[Question, Question]:
-    """Return the words for gaps within sentences, and for gaps that begin a sentence with a capital.
-
-    The whole suite has one set of words, so that a model tokenizes each word once. If only single tokens count, and the
-    model can tell which words these are, other words are not scored.
-    """
+    """Return the words for gaps within sentences, and for gaps that begin a sentence with a capital."""
+    # The whole suite has one set of words, so that a model tokenizes each word once. If only single tokens count, and
+    # the model can tell which words these are, other words are not scored.
     contexts = list(contexts)
     sentence_words = sorted({word for context in contexts for item in context.items for word in (item.good, item.bad)})
     within = _question(model, words, which, sentence_words, False)

@@ -34,36 +34,21 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shares:
-    """The values of one context, by cut-off and by row.
+    """The values of one context, by cut-off and by row."""
 
-    Arguments:
-        equal_weight, model_weight: 0 to 1; nan where undefined. Shapes (cuts,).
-        covered: the probability mass of the rows counted at each cut-off. Shape (cuts,).
-        eligible: whether each row counts if there is no cut-off. Shape (rows,).
-        ranked: the number of rows that can count at a cut-off, because all their forms are single tokens.
-        won: the share of pairs that each row wins; nan unless eligible. Shape (rows,).
-        right, wrong: the probability of the correct form and of the other forms; nan unless eligible. Shapes (rows,).
-    """
-
-    equal_weight: Numbers
+    equal_weight: Numbers  # `equal_weight`, `model_weight`: 0 to 1; nan where undefined. Shapes (cuts,).
     model_weight: Numbers
-    covered: Numbers
-    eligible: NDArray[np.bool_]
-    ranked: int
-    won: Numbers
+    covered: Numbers  # the probability mass of the rows counted at each cut-off. Shape (cuts,).
+    eligible: NDArray[np.bool_]  # whether each row counts if there is no cut-off. Shape (rows,).
+    ranked: int  # the number of rows that can count at a cut-off, because all their forms are single tokens
+    won: Numbers  # the share of pairs that each row wins; nan unless eligible. Shape (rows,).
+    # `right`, `wrong`: the probability of the correct form and of the other forms; nan unless eligible. Shapes (rows,).
     right: Numbers
     wrong: Numbers
 
 
 def shares(fill: Fill, words: Candidates, label: str, cuts: tuple[Cut, ...], which: Eligible = "all") -> Shares:
-    """Compute the values of one context.
-
-    Arguments:
-        fill: the answer for the words of `words`.
-        label: the label of the forms that are correct in the context.
-        cuts: the cut-offs. Those other than `Cut()` use only rows whose forms are single tokens.
-        which: which rows to use: "all" rows with an answer, or only "single-token" rows.
-    """
+    """Compute the values of one context."""
     eligible = words.eligible(fill, which)
     good, bad = words.sides(label)
     probability = np.exp2(-fill.bits)
@@ -105,12 +90,7 @@ class _Rows:
 
 
 def _cut(rows: _Rows, near: Numbers, far: Numbers, limits: Numbers, top: bool) -> Numbers:
-    """Return equal weight, model weight and probability mass at ascending limits. Shape (3, limits).
-
-    Arguments:
-        near, far: the probability mass before each word, and up to and including it, counted from the end with the
-            cut-off.
-    """
+    """Return equal weight, model weight and probability mass at ascending limits. Shape (3, limits)."""
     # For each word, the first limit that it reaches into, and the first limit that it is wholly inside of.
     begun, ended = np.searchsorted(limits, near, "right"), np.searchsorted(limits, far, "left")
     pre, post = (_inside(rows, first, len(limits), top) for first in (ended, begun))
@@ -142,10 +122,8 @@ def _inside(rows: _Rows, first: NDArray[np.intp], limits: int, top: bool) -> Num
 def _straddled_fractions(
     rows: _Rows, begun: NDArray[np.intp], ended: NDArray[np.intp], near: Numbers, far: Numbers, limits: Numbers
 ) -> Numbers:
-    """Return the fraction, 0 to 1, of the straddling word that each limit includes. Shape (limits,).
-
-    The value is 1 where no word of the list straddles the limit.
-    """
+    """Return the fraction, 0 to 1, of the straddling word that each limit includes. Shape (limits,)."""
+    # The value is 1 where no word of the list straddles the limit.
     depth = np.ones(len(limits))
     places = np.concatenate([rows.good, rows.bad.ravel()])
     for place in places[begun[places] < ended[places]]:

@@ -51,11 +51,7 @@ WEIGHTS = ("equal_weight", "model_weight", "covered")
 
 
 def schemas(cuts: Sequence[Cut], best: int = 0) -> dict[str, Schema]:
-    """Return the columns of each table. The table of contexts has three columns for each cut-off.
-
-    Arguments:
-        best: the number of most probable entries that are kept for each context; the fourth table is theirs.
-    """
+    """Return the columns of each table. The table of contexts has three columns for each cut-off."""
     numbers = {f"{name}{cut}": pl.Float64() for cut in cuts for name in WEIGHTS}
     entries = {"top_words.parquet": TOP_WORDS} if best else {}
     return {"contexts.parquet": CONTEXTS | numbers, "lemmas.parquet": LEMMAS, "results.parquet": RESULTS} | entries
@@ -76,7 +72,6 @@ class LemmaSums:
     wrong: NDArray[np.float64]
 
     def add(self, shares: Shares) -> None:
-        """Add a context."""
         self.contexts += shares.eligible
         for total, addend in ((self.won, shares.won), (self.right, shares.right), (self.wrong, shares.wrong)):
             total += np.where(shares.eligible, addend, 0.0)
@@ -84,17 +79,11 @@ class LemmaSums:
 
 @dataclass(slots=True)
 class Rows:
-    """The rows of a unit's tables, collected context by context.
+    """The rows of a unit's tables, collected context by context."""
 
-    Arguments:
-        cuts: the cut-offs.
-        words: the word list.
-        best: the number of most probable entries that are kept for each context.
-    """
-
-    cuts: tuple[Cut, ...]
+    cuts: tuple[Cut, ...]  # the cut-offs
     words: WordList
-    best: int = 0
+    best: int = 0  # the number of most probable entries that are kept for each context
     contexts: list[tuple[object, ...]] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     lemmas: dict[tuple[str, str], LemmaSums] = field(default_factory=dict)
@@ -111,11 +100,7 @@ class Rows:
         }
 
     def add_best(self, suite: str, context: str, best: Sequence[Entry], capital: bool) -> None:
-        """Add the most probable entries of a context, with lemma and label if they are forms of the list.
-
-        Arguments:
-            capital: whether the gap begins a sentence; if so, a form may have a capital.
-        """
+        """Add the most probable entries of a context, with lemma and label if they are forms of the list."""
         for number, entry in enumerate(best, 1):
             # Half a character, as a vocabulary may have it, can't be written.
             text = entry.text.encode("utf-8", "backslashreplace").decode()
@@ -124,11 +109,7 @@ class Rows:
             self.entries.append((suite, context, number, text, entry.begins, entry.bits, lemma, label))
 
     def add(self, about: tuple[object, ...], suite: str, label: str, shares: Shares) -> None:
-        """Add a context of a suite.
-
-        Arguments:
-            about: the values of the first columns of the context's row in the table of contexts.
-        """
+        """Add a context of a suite."""
         weights = [getattr(shares, name)[number] for number in range(len(self.cuts)) for name in WEIGHTS]
         self.contexts.append((*about, int(shares.eligible.sum()), shares.ranked, *map(float, weights)))
         if (suite, label) not in self.lemmas:
@@ -137,7 +118,6 @@ class Rows:
         self.lemmas[suite, label].add(shares)
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Return the tables."""
         schema = schemas(self.cuts)["contexts.parquet"]
         lemmas = [pl.DataFrame(schema=LEMMAS), *(_lemmas(key, sums, self.words) for key, sums in self.lemmas.items())]
         entries = pl.DataFrame(self.entries, schema=TOP_WORDS, orient="row")

@@ -28,26 +28,17 @@ _BEST = "most_probable"
 
 @dataclass(frozen=True, slots=True)
 class Contexts:
-    """A slice of the contexts of a suite, with the words to score.
+    """A slice of the contexts of a suite, with the words to score."""
 
-    Arguments:
-        model: the name of the model.
-        words: the word list.
-        contexts: digest -> context.
-        within, initial: the words for gaps within sentences, and for gaps that begin a sentence with a capital.
-        cuts: the cut-offs.
-        tse: the measure TSE, with its tolerance and its rule for eligible rows.
-        best: the number of most probable entries to keep for each context.
-    """
-
-    model: str
+    model: str  # the name of the model
     words: WordList
-    contexts: Mapping[bytes, DistinctContext]
+    contexts: Mapping[bytes, DistinctContext]  # digest -> context
+    # `within`, `initial`: the words for gaps within sentences, and for gaps that begin a sentence with a capital
     within: Question
     initial: Question
-    cuts: tuple[Cut, ...]
-    tse: Tse
-    best: int = 0
+    cuts: tuple[Cut, ...]  # the cut-offs
+    tse: Tse  # the measure TSE, with its tolerance and its rule for eligible rows
+    best: int = 0  # the number of most probable entries to keep for each context
 
     def question(self, context: DistinctContext) -> Question:
         """Return the words to score in a context."""
@@ -123,11 +114,7 @@ class Gaps(Task[Contexts]):
         }
 
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
-        """Find the distinct contexts of all suites.
-
-        Raises:
-            InputError: no suite has a context.
-        """
+        """Find the distinct contexts of all suites."""
         measures = ["tse", *map(str, tables.measures(_cuts(options)))]
         identity = f"{model.fingerprint}|{sorted(options.items())}"
         planned = plan.plan(suites, self._labels(), model.sees == "left", measures, identity)
@@ -156,7 +143,6 @@ class Gaps(Task[Contexts]):
             yield unit, Contexts(model.name, self.words, contexts, within, initial, _cuts(options), tse, best)
 
     def ask(self, content: Contexts) -> list[Gap]:
-        """Return the gap of each context."""
         return [content.question(context).gap(context, content.best) for context in content.contexts.values()]
 
     def judge(self, content: Contexts, answers: Iterator[Surprisals] | Iterator[Fill]) -> Judged:

@@ -15,17 +15,10 @@ from syntagm.evaluation.gaps.shares import Shares
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """A measure of one context over all rows of a word list.
-
-    Arguments:
-        top, bottom: cut-offs; see `nucleus.Cut`.
-
-    Raises:
-        UsageError: the cut-off is not allowed.
-    """
+    """A measure of one context over all rows of a word list."""
 
     name: ClassVar[str]
-    top: float = 1.0
+    top: float = 1.0  # `top`, `bottom`: cut-offs; see `nucleus.Cut`
     bottom: float = 1.0
 
     def __post_init__(self) -> None:
@@ -40,20 +33,12 @@ class Weight:
         return f"{self.name}{self.cut}"
 
     def of(self, shares: Shares, cuts: tuple[Cut, ...]) -> float:
-        """Return the value for one context, 0 to 1; nan if it is undefined.
-
-        Arguments:
-            cuts: the cut-offs that `shares` was computed with.
-        """
+        """Return the value for one context, 0 to 1; nan if it is undefined."""
         return float(getattr(shares, self.name)[cuts.index(self.cut)])
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a canonical name.
-
-        Raises:
-            UsageError: the name does not belong to this measure.
-        """
+        """Parse a canonical name."""
         cut = nucleus.parse(text, cls.name)
         return cls(cut.top, cut.bottom)
 

@@ -11,11 +11,10 @@ from syntagm.evaluation.result import Kind
 
 @dataclass(frozen=True, slots=True)
 class Entropy(ReducedMeasure):
-    """The entropy before a region in bits: how uncertain the model is of the next token.
+    """The entropy before a region in bits: how uncertain the model is of the next token."""
 
-    It is the entropy over single tokens, not over words: a model with longer tokens has another one. The arguments are
-    those of `ReducedMeasure`.
-    """
+    # It is the entropy over single tokens, not over words: a model with longer tokens has another one. The arguments
+    # are those of `ReducedMeasure`.
 
     kind: ClassVar[Kind] = Kind.BITS
     asks_for: ClassVar[tuple[Reduction, ...]] = ("entropy",)

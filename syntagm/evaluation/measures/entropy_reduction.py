@@ -15,17 +15,13 @@ from syntagm.suites import Sentence
 
 @dataclass(frozen=True, slots=True)
 class EntropyReduction(RegionMeasure):
-    """The entropy reduction of a region in bits: max(0, H before - H after), in which H is the entropy over the next token.
+    """The entropy reduction of a region in bits: max(0, H before - H after), in which H is the entropy over the next token."""
 
-    Hale 2006 defines it with the entropy over all continuations of the sentence. That over the next token is what a model
-    tells, and looks one token ahead. It is undefined (nan) for a region without tokens, for the end of a text, which
-    nothing follows unless the end-of-text symbol is scored, and for a first token without a start-of-text symbol. The run
-    keeps it for every token, too (`export --as distributions`). Models that see both sides of a token have none.
-
-    Arguments:
-        condition: the condition whose sentence is measured.
-        region: the name of the region; "*" is the whole sentence, without the end-of-text symbol.
-    """
+    # Hale 2006 defines it with the entropy over all continuations of the sentence. That over the next token is what a
+    # model tells, and looks one token ahead. It is undefined (nan) for a region without tokens, for the end of a text,
+    # which nothing follows unless the end-of-text symbol is scored, and for a first token without a start-of-text
+    # symbol. The run keeps it for every token, too (`export --as distributions`). Models that see both sides of a token
+    # have none.
 
     kind: ClassVar[Kind] = Kind.BITS
     name: ClassVar[str] = "entropy_reduction"

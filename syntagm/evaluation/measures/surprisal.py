@@ -12,17 +12,12 @@ from syntagm.suites import Sentence
 
 @dataclass(frozen=True, slots=True)
 class Surprisal(RegionMeasure):
-    """The surprisal of a region in bits, by the suite's aggregate.
-
-    Arguments:
-        condition: the condition whose sentence is measured.
-        region: the name of the region; "*" is the whole sentence.
-    """
+    """The surprisal of a region in bits, by the suite's aggregate."""
 
     kind: ClassVar[Kind] = Kind.BITS
     name: ClassVar[str] = "surprisal"
 
-    region: str = "*"
+    region: str = "*"  # the name of the region; "*" is the whole sentence
 
     def number(self, sentence: Sentence, answer: Surprisals, reading: Reading) -> float:
         """Return the bits of the region."""

@@ -24,20 +24,15 @@ from syntagm.suites import Item, compared, suite
 
 @dataclass(frozen=True, slots=True)
 class PredictionMeasure(Measure):
-    """A prediction as a measure.
-
-    Arguments:
-        prediction: the name and the formula.
-        tolerance: margins within it are ties, in bits.
-        convention: the number of a sentence that is compared, if it is not the sum of bits. It applies to formulas that
-            compare two whole sentences, and the margin of each tie is then exactly 0.
-    """
+    """A prediction as a measure."""
 
     # A tie may be half a hit; the record of a run has the narrower kind (`Predictions.kind`).
     kind: ClassVar[Kind] = Kind.SHARE
 
-    prediction: suite.Prediction
-    tolerance: float = 1e-4
+    prediction: suite.Prediction  # the name and the formula
+    tolerance: float = 1e-4  # margins within it are ties, in bits
+    # The number of a sentence that is compared, if it is not the sum of bits. It applies to formulas that compare two
+    # whole sentences, and the margin of each tie is then exactly 0.
     convention: Convention | None = None
 
     def __str__(self) -> str:
@@ -48,11 +43,7 @@ class PredictionMeasure(Measure):
         return (item.sentences[reference.condition].text for reference in self.prediction.formula.references())
 
     def judge(self, item: Item, answers: Answers, reading: Reading) -> Judgement:
-        """Return the verdict: 1.0 if the margin is above the tolerance, nan if the margin is nan, else 0.0.
-
-        Raises:
-            AlignmentError: a token crosses a region border and the rule is strict.
-        """
+        """Return the verdict: 1.0 if the margin is above the tolerance, nan if the margin is nan, else 0.0."""
 
         tokens = sum(len(answers[text].bits) for text in set(self.asks(item)))
         if self.convention and (pair := compared(self.prediction.formula)):

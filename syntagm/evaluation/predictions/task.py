@@ -22,16 +22,7 @@ from syntagm.suites import SCORED, Suite, compared
 
 @dataclass(frozen=True, slots=True)
 class Predictions(Task[Slice]):
-    """Score every sentence and judge every item by the predictions of its suite.
-
-    Arguments:
-        align: the rule that assigns tokens to regions; see `syntagm.evaluation.align`.
-        convention: the number of a sentence that is compared, where predictions compare two whole sentences: `bits`, the name
-            of another convention, or `published`, that of the authors of each suite.
-
-    Raises:
-        UsageError: there is no such convention, or it needs a unigram model.
-    """
+    """Score every sentence and judge every item by the predictions of its suite."""
 
     name: ClassVar[str] = "predictions"
     needs: ClassVar[Literal["score", "fill"]] = "score"
@@ -42,7 +33,9 @@ class Predictions(Task[Slice]):
         "scored?": {str: str},
     }
 
-    align: Rule = "strict"
+    align: Rule = "strict"  # the rule that assigns tokens to regions; see `syntagm.evaluation.align`
+    # The number of a sentence that is compared, where predictions compare two whole sentences: `bits`, the name of
+    # another convention, or `published`, that of the authors of each suite.
     convention: str = DEFAULT
 
     def __post_init__(self) -> None:
@@ -71,12 +64,7 @@ class Predictions(Task[Slice]):
         return found
 
     def refuse_unasked(self, suites: Iterable[Suite], model: Described) -> None:
-        """Refuse suites whose predictions are all skipped for the model.
-
-        Raises:
-            InputError: a suite has no predictions.
-            UsageError: all predictions are skipped.
-        """
+        """Refuse suites whose predictions are all skipped for the model."""
         skipped: list[str] = []
         for suite in suites:
             self.check(suite)
@@ -86,12 +74,7 @@ class Predictions(Task[Slice]):
         _refuse_nothing_left(skipped, model)
 
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
-        """Cut each suite into slices, and skip predictions that don't apply to the model.
-
-        Raises:
-            InputError: a suite has no predictions.
-            UsageError: no prediction can be computed for this model.
-        """
+        """Cut each suite into slices, and skip predictions that don't apply to the model."""
         records: list[SuiteRecord] = []
         units: list[Unit] = []
         published: dict[str, str] = {}
@@ -164,12 +147,10 @@ class Predictions(Task[Slice]):
 
 
 def skipped_predictions(suite: Suite, model: Described) -> tuple[str, ...]:
-    """Return the names of the predictions that are skipped for a model.
-
-    For a bidirectional model, predictions about parts of a sentence are skipped. The bits of a part, given the context
-    on both sides, are not the surprisal of a left-to-right reader. The model's option `regions=yes` computes them
-    nevertheless, and is then part of every signature.
-    """
+    """Return the names of the predictions that are skipped for a model."""
+    # For a bidirectional model, predictions about parts of a sentence are skipped. The bits of a part, given the
+    # context on both sides, are not the surprisal of a left-to-right reader. The model's option `regions=yes` computes
+    # them nevertheless, and is then part of every signature.
     if model.sees != "both" or model.settings.get("regions") == "yes":
         return ()
     return tuple(

@@ -17,19 +17,12 @@ Nodes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A part of the tree that is computed in one pass.
+    """A part of the tree that is computed in one pass."""
 
-    Arguments:
-        pack: the nodes of the part, to be placed below a context.
-        nodes: shape (nodes of the pack,): their numbers in the tree.
-        places: shape (targets,): for each target, the index of its parent in the pack.
-        targets: shape (targets,): the numbers of these children in the tree.
-    """
-
-    pack: Pack
-    nodes: Nodes
-    places: Nodes
-    targets: Nodes
+    pack: Pack  # the nodes of the part, to be placed below a context
+    nodes: Nodes  # shape (nodes of the pack,): their numbers in the tree
+    places: Nodes  # shape (targets,): for each target, the index of its parent in the pack
+    targets: Nodes  # shape (targets,): the numbers of these children in the tree
 
     def cut(self, length: int) -> "Part":
         """Return the first `length` nodes of a part without branches."""
@@ -45,22 +38,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Branches:
-    """A tree of candidates, made by `grow`.
+    """A tree of candidates, made by `grow`."""
 
-    Arguments:
-        tokens: shape (nodes,): the last token of each prefix, in depth-first order.
-        parents: shape (nodes,): the node of the prefix without its last token; -1 for the context.
-        first, last: shape (candidates,): first and last node of each candidate.
-        depth: shape (candidates,): number of tokens of each candidate.
-        ended: whether the ends of the candidates are scored, too.
-    """
-
-    tokens: Nodes
-    parents: Nodes
-    first: Nodes
+    tokens: Nodes  # shape (nodes,): the last token of each prefix, in depth-first order
+    parents: Nodes  # shape (nodes,): the node of the prefix without its last token; -1 for the context
+    first: Nodes  # `first`, `last`: shape (candidates,): first and last node of each candidate
     last: Nodes
-    depth: Nodes
-    ended: bool
+    depth: Nodes  # shape (candidates,): number of tokens of each candidate
+    ended: bool  # whether the ends of the candidates are scored, too
     _flat: Nodes
     _plans: dict[int, tuple[Part, ...]] = field(default_factory=dict, init=False, repr=False)
 

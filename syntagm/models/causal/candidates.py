@@ -35,18 +35,12 @@ _PATTERNS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spelled:
-    """Tokenised candidates after the same context tokens.
+    """Tokenised candidates after the same context tokens."""
 
-    Arguments:
-        before: token ids of the text before the gap, without bos.
-        places: shape (candidates,): the index of each candidate in the list of words.
-        tokens: token ids of each candidate, at least one.
-        in_vocabulary: shape (candidates,), bool: whether none of the candidate's tokens is the unknown-word symbol.
-    """
-
-    before: tuple[int, ...]
-    places: NDArray[np.int64]
-    tokens: tuple[tuple[int, ...], ...]
+    before: tuple[int, ...]  # token ids of the text before the gap, without bos
+    places: NDArray[np.int64]  # shape (candidates,): the index of each candidate in the list of words
+    tokens: tuple[tuple[int, ...], ...]  # token ids of each candidate, at least one
+    # Shape (candidates,), bool: whether none of the candidate's tokens is the unknown-word symbol.
     in_vocabulary: NDArray[np.bool_]
 
 
@@ -59,11 +53,7 @@ class Speller:
         self._cache: dict[tuple[str, tuple[str, ...]], tuple[Spelled | None, list[int]]] = {}
 
     def spelled(self, left: str, words: tuple[str, ...]) -> list[Spelled]:
-        """Tokenise the candidates after `left`; group them by the tokens before them.
-
-        Raises:
-            ModelError: a candidate is empty, has white space around it, or its first token begins before it.
-        """
+        """Tokenise the candidates after `left`; group them by the tokens before them."""
         anchor = self._anchor(left)
         if anchor is None:
             return list(self._whole(left, words, range(len(words))))
@@ -140,15 +130,10 @@ class Speller:
 
 
 def divides_at_blanks(tokenizer: Mapping[str, Any]) -> bool:
-    """Return whether a tokenizer always splits at a single space between a visible ASCII character and a letter.
-
-    The two sides are then tokenised independently. This is true of pre-tokenizers that look no further than the space.
-    Without such a pre-tokenizer, it is true if no token has a space after another character. The result False is always
-    safe.
-
-    Arguments:
-        tokenizer: the JSON description of the tokenizer.
-    """
+    """Return whether a tokenizer always splits at a single space between a visible ASCII character and a letter."""
+    # The two sides are then tokenised independently. This is true of pre-tokenizers that look no further than the
+    # space. Without such a pre-tokenizer, it is true if no token has a space after another character. The result False
+    # is always safe.
     if not all(_keeps_away(token) for token in tokenizer.get("added_tokens") or []):
         return False
     normalizers, pieces = (_flat(tokenizer.get(name)) for name in ("normalizer", "pre_tokenizer"))

@@ -19,18 +19,7 @@ _LONGEST = 100_000
 
 
 def before_content(tokenizer: Any, role: str, name: str) -> str:
-    """Return what a chat template writes before the content of a message, special symbols included.
-
-    Arguments:
-        tokenizer: the tokenizer, with its template.
-        role: the role of the message, `user` or `assistant`.
-        name: name of the model, for messages.
-
-    Raises:
-        UsageError: there is no template.
-        ModelError: the template can't write such a message, does not write its content exactly once, or is or writes more
-            than 100,000 characters.
-    """
+    """Return what a chat template writes before the content of a message, special symbols included."""
     place = f"model option chat={role}"
     if not tokenizer.chat_template:
         raise UsageError(place, f"no chat template in {name}", "a tokenizer with a template", "Use chat=no.")
@@ -55,11 +44,7 @@ def before_content(tokenizer: Any, role: str, name: str) -> str:
 
 
 def refuse_with_chat(options: Mapping[str, str], role: str) -> None:
-    """Refuse options that the template decides on or that are not defined for the content of a message.
-
-    Raises:
-        UsageError: there is such an option.
-    """
+    """Refuse options that the template decides on or that are not defined for the content of a message."""
     if role == "no":
         return
     for name, least in (("bos", "auto"), ("eos", "no"), ("boundary", "token")):
@@ -69,17 +54,7 @@ def refuse_with_chat(options: Mapping[str, str], role: str) -> None:
 
 
 def encode_contents(tokenizer: Any, context: str, texts: Sequence[str], name: str) -> Iterator[Encoded]:
-    """Tokenise texts as the contents of messages.
-
-    Arguments:
-        tokenizer: the tokenizer.
-        context: what precedes a text, as returned by `before_content`.
-        texts: the texts.
-        name: name of the model, for messages.
-
-    Raises:
-        ModelError: a token belongs to the context and to the text, or as in `tokens.encode`.
-    """
+    """Tokenise texts as the contents of messages."""
     expected = context_ids(tokenizer, context, name)
     for text, (before, encoded) in zip(texts, encode_after(tokenizer, context, texts, name), strict=True):
         if text and before != expected:

@@ -40,26 +40,16 @@ _LONGEST = 1024
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """How batches are computed.
+    """How batches are computed."""
 
-    Arguments:
-        tree: whether shared prefixes are computed once.
-        direct_head: whether the head is applied to the needed rows outside the model's own forward pass.
-        numerical_error: largest measured difference, in bits per sentence, between batched and unbatched computation.
-    """
-
-    tree: bool
-    direct_head: bool
+    tree: bool  # whether shared prefixes are computed once
+    direct_head: bool  # whether the head is applied to the needed rows outside the model's own forward pass
+    # Largest measured difference, in bits per sentence, between batched and unbatched computation.
     numerical_error: float = 0.0
 
 
 class Forward:
-    """The forward passes of a causal model, made by `probed`.
-
-    Attributes:
-        symbols: only token ids below this number can be scored; the softmax runs over all outputs of the head.
-        evaluated: number of inputs computed so far, excluding padding and the probe.
-    """
+    """The forward passes of a causal model, made by `probed`."""
 
     def __init__(self, model: Any, budget: int, probe: Callable[["Forward"], Ways]) -> None:
         self.model, self.budget = model, Budget(budget)
@@ -77,13 +67,8 @@ class Forward:
 
     @property
     def ways(self) -> Ways:
-        """How batches are computed: the fastest ways that give the numbers of scoring each text alone.
-
-        The first time, the probe finds out, which sets one way after another to try them.
-
-        Raises:
-            ModelError: no way gives the same numbers.
-        """
+        """How batches are computed: the fastest ways that give the numbers of scoring each text alone."""
+        # The first time, the probe finds out, which sets one way after another to try them.
         with self._lock:
             if self._ways is None:
                 evaluated = self.evaluated
@@ -117,14 +102,7 @@ class Forward:
         skipped: Sequence[int] | None = None,
         reducing: bool = False,
     ) -> list[Rows]:
-        """Compute the surprisals of all tokens but the first of each sequence.
-
-        Arguments:
-            sequences: token ids, at least one and at most `limit` + 1 in each sequence.
-            done: called after each batch with the indices of its finished sequences.
-            skipped: for each sequence, the number of further tokens that are only context; none by default.
-            reducing: whether entropies and ranks are wanted, too.
-        """
+        """Compute the surprisals of all tokens but the first of each sequence."""
         if self._ways is None and len(sequences) == 1:
             with self._lock:
                 if rows := self._alone(sequences[0], skipped[0] if skipped else 0, reducing):
@@ -213,19 +191,10 @@ class Forward:
         self, packs: Sequence[Pack], nodes: Sequence[NDArray[np.int64]], tree: bool,
         read: Callable[[range, Iterator[tuple[int, torch.Tensor]]], None],
     ) -> None:  # fmt: skip
-        """Compute the logits after some nodes of each pack, and pass them to `read`.
-
-        Arguments:
-            packs: the packs.
-            nodes: for each pack, the nodes after which logits are needed.
-            tree: whether the packs branch, which is only allowed if the model supports shared prefixes.
-            read: called for each batch with the indices of its packs, and an iterator over the logits after their nodes, in
-                order. It yields one portion of rows at a time, with the index of its first row. Each portion overwrites
-                the previous one.
-
-        Raises:
-            ModelError: memory runs out for a single pack.
-        """
+        """Compute the logits after some nodes of each pack, and pass them to `read`."""
+        # read: called for each batch with the indices of its packs, and an iterator over the logits after their nodes,
+        # in order. It yields one portion of rows at a time, with the index of its first row. Each portion overwrites
+        # the previous one.
         at = 0
         with self._lock:
             while at < len(packs):
@@ -243,13 +212,7 @@ class Forward:
                     free(self.device)
 
     def _halve(self, batch: Sequence[Pack], error: Exception, whole: bool = False) -> None:
-        """Halve the size of batches permanently after running out of memory; raise any other error again.
-
-        Arguments:
-            batch: the batch that was computed.
-            error: the error.
-            whole: whether packs must stay whole; if not, they can be planned again with a smaller size.
-        """
+        """Halve the size of batches permanently after running out of memory; raise any other error again."""
         if not lacks_memory(error):
             raise error
         size = sum(len(pack.tokens) for pack in batch)

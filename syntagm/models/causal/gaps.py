@@ -44,44 +44,24 @@ _PART, _LONGEST = 128, 1024
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """Candidates after one context, with the results so far.
+    """Candidates after one context, with the results so far."""
 
-    Arguments:
-        spelled: the tokenised candidates.
-        branches: their tree.
-        context: token ids before the candidates, including bos; empty if the model can't score the candidates.
-        bits: shape (nodes,): surprisal of each node of the branches.
-        ended: shape (nodes,): surprisal of the word's end after each node; 0 if it is not computed.
-        opening: shape (2,): surprisal of the sets `ends` and `first` after the context.
-        above, below: shape (candidates,): as in `Fill`.
-        left: the text before the gap.
-        count: the number of most probable entries to list after this context.
-        best: these entries.
-    """
-
-    spelled: Spelled
-    branches: Branches
+    spelled: Spelled  # the tokenised candidates
+    branches: Branches  # their tree
+    # Token ids before the candidates, including bos; empty if the model can't score the candidates.
     context: tuple[int, ...]
-    bits: Numbers
-    ended: Numbers
-    opening: Numbers
-    above: Numbers
+    bits: Numbers  # shape (nodes,): surprisal of each node of the branches
+    ended: Numbers  # shape (nodes,): surprisal of the word's end after each node; 0 if it is not computed
+    opening: Numbers  # shape (2,): surprisal of the sets `ends` and `first` after the context
+    above: Numbers  # `above`, `below`: shape (candidates,): as in `Fill`
     below: Numbers
-    left: str
-    count: int = 0
+    left: str  # the text before the gap
+    count: int = 0  # the number of most probable entries to list after this context
     best: tuple[Entry, ...] = ()
 
 
 class Filler:
-    """A filler of gaps with a causal model.
-
-    Arguments:
-        forward: the model's forward passes.
-        tokenizer: the tokenizer.
-        start: token id of bos; None if there is none.
-        ends: the tokens that follow a complete word; None if a candidate's surprisal is the sum over its tokens.
-        name: name of the model, for messages.
-    """
+    """A filler of gaps with a causal model."""
 
     def __init__(self, forward: Forward, tokenizer: Any, start: int | None, ends: Ends | None, name: str) -> None:
         self._forward, self._start, self._ends, self._name = forward, start, ends, name

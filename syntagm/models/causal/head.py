@@ -24,15 +24,7 @@ _BLOCK = 1 << 19
 
 
 class Head:
-    """The head of a model.
-
-    Attributes:
-        layer: the module.
-        vocabulary: its number of outputs; the softmax runs over all of them.
-        rows: number of rows of the body's output to process at a time.
-        wide: dtype of the log-sum-exp.
-        borders: shape (vocabulary, 2): the two sets of `Borders`, as set by `watch`; None until then.
-    """
+    """The head of a model."""
 
     def __init__(self, layer: Any, dtype: torch.dtype) -> None:
         self.layer, self.device = layer, layer.weight.device
@@ -77,24 +69,10 @@ class Head:
         watched: torch.Tensor | None = None,
         reducing: bool = False,
     ) -> Callable[[], tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]]:
-        """Compute the surprisal of each target in its row, and of the watched sets after each row.
-
-        A GPU computes while the caller goes on. It is waited for once, when the returned function is called.
-
-        Arguments:
-            chunks: the logits of `count` rows in order; each chunk comes with the number of its first row, and may be
-                overwritten by the next.
-            count: number of rows.
-            places: shape (targets,): the row of each target.
-            targets: shape (targets,): token ids.
-            watched: shape (vocabulary, sets), dtype `wide`: sets of tokens; those of `borders` by default.
-            reducing: whether entropies and ranks are wanted, too.
-
-        Returns:
-            A function that returns surprisals in bits: of the targets, shape (targets,), and of the sets, shape
-            (count, sets), or (0, 2) if no sets are watched; and, shape (2, targets), the entropy before each target in bits
-            and its rank, or None if they are not wanted.
-        """
+        """Compute the surprisal of each target in its row, and of the watched sets after each row."""
+        # A GPU computes while the caller goes on. It is waited for once, when the returned function is called.
+        # chunks: the logits of `count` rows in order; each chunk comes with the number of its first row, and may be
+        # overwritten by the next.
         watched = self.borders if watched is None else watched
         order = np.argsort(places, kind="stable")
         sorted_places = places[order]

@@ -54,25 +54,10 @@ SCORER = "causal 1"
 
 
 class Causal(Identified):
-    """A causal transformer with its tokenizer, created by `load`, or by `from_transformers` for a model in memory.
-
-    Attributes:
-        tokenizer: the tokenizer.
-        forward: the forward passes.
-        bos_id: token id of the start-of-text symbol before each text; None if there is none. With `chat`, the first
-            token of the template.
-        eos_id: token id of the end-of-text symbol if its surprisal is listed, else None.
-    """
+    """A causal transformer with its tokenizer, created by `load`, or by `from_transformers` for a model in memory."""
 
     def __init__(self, loaded: Loaded, options: Mapping[str, str], probe_later: bool = False) -> None:
-        """Create the language model.
-
-        Arguments:
-            loaded: the model.
-            options: options of the family.
-            probe_later: whether the second part of the probe may wait until it is needed, which one text doesn't need.
-                Only for a model that nobody else changes.
-        """
+        """Create the language model."""
         model, tokenizer = loaded.model, loaded.tokenizer
         chosen, config = FAMILY.choose(options), model.config
         refuse_with_chat(options, chosen["chat"])
@@ -114,11 +99,7 @@ class Causal(Identified):
         self.identify(loaded)
 
     def identify(self, loaded: Loaded) -> None:
-        """Set the attributes that depend on the values of the weights: name, fingerprint and record.
-
-        Arguments:
-            loaded: the model that was given when this one was created. Its label and its weights may be new ones.
-        """
+        """Set the attributes that depend on the values of the weights: name, fingerprint and record."""
         model, tokenizer, config = loaded.model, loaded.tokenizer, loaded.model.config
         self.name = FAMILY.canonical(loaded.label, self._options)
         code, borders = hash_code(model), self._borders and self._borders.digest()
@@ -183,11 +164,7 @@ class Causal(Identified):
         return self._scored(texts, done)
 
     def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute surprisals, entropies and ranks; see `LanguageModel.reduce`.
-
-        Raises:
-            ModelError: under `boundary=word`, since the vocabulary consists of tokens, not of words.
-        """
+        """Compute surprisals, entropies and ranks; see `LanguageModel.reduce`."""
         families.refuse_unable(self, ("reduce",))
         return self._scored(texts, done, reducing=True)
 
@@ -205,22 +182,16 @@ class Causal(Identified):
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Compute the surprisals of texts of any length; see `LanguageModel.read`.
-
-        A window contains as many tokens as the model can score at once. With a start-of-text symbol, this is the number
-        of positions, because the last token is not an input. With `boundary=word`, the last token is also an input, so
-        a window has one token less.
-        """
+        """Compute the surprisals of texts of any length; see `LanguageModel.read`."""
+        # A window contains as many tokens as the model can score at once. With a start-of-text symbol, this is the
+        # number of positions, because the last token is not an input. With `boundary=word`, the last token is also an
+        # input, so a window has one token less.
         return self._windowed(texts, overlap, done)
 
     def read_reduced(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Compute surprisals, entropies and ranks in the windows of `read`; see `LanguageModel.read_reduced`.
-
-        Raises:
-            ModelError: as for `reduce`.
-        """
+        """Compute surprisals, entropies and ranks in the windows of `read`; see `LanguageModel.read_reduced`."""
         families.refuse_unable(self, ("reduce",))
         return self._windowed(texts, overlap, done, reducing=True)
 
@@ -247,15 +218,7 @@ class Causal(Identified):
         weight: Callable[[str], int],
         reducing: bool = False,
     ) -> Iterator[InContext]:
-        """Score texts in windows.
-
-        Arguments:
-            texts: the texts.
-            windows: function from the number of tokens of a text, including eos, to the windows.
-            done: called after each batch.
-            weight: function that gives the number reported to `done` for a text, over all its windows.
-            reducing: whether entropies and ranks are wanted, too.
-        """
+        """Score texts in windows."""
         self._refuse_change()
         repeats = Counter(texts)
         distinct = list(repeats)
@@ -309,14 +272,8 @@ class Causal(Identified):
         return encode(self.tokenizer, texts, self.name)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`.
-
-        The surprisals of listed entries (`Gap.best`) are those of single tokens, also with `fill=word`.
-
-        Raises:
-            ModelError: a candidate does not begin with a new token, or has white space around it.
-            UsageError: `fill=word`, and the tokenizer does not mark where words begin or end.
-        """
+        """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`."""
+        # The surprisals of listed entries (`Gap.best`) are those of single tokens, also with `fill=word`.
         if self._chat:
             raise ModelError(self.name, "a gap in a chat", "whole texts", "Use chat=no to fill gaps.")
         self._refuse_change()
@@ -362,12 +319,11 @@ class Causal(Identified):
     def _correct(
         self, bits: NDArray[np.float64], ids: Sequence[int], text_windows: Sequence[Window], all_rows: Sequence[Rows]
     ) -> None:
-        """Move the probability of each word's end to that word from the next one (Pimentel & Meister 2024, theorem 2).
-
-        Subtract the surprisal of "a word begins here" from the bits of a word's first token, and add that of the next word
-        to the bits of a word's last token. For the first word of a text, it is the surprisal of "a text can begin so". Both
-        are computed in the window that scores the next token, so the sum over a text is exact across windows, too.
-        """
+        """Move the probability of each word's end to that word from the next one (Pimentel & Meister 2024, theorem 2)."""
+        # Subtract the surprisal of "a word begins here" from the bits of a word's first token, and add that of the next
+        # word to the bits of a word's last token. For the first word of a text, it is the surprisal of "a text can
+        # begin so". Both are computed in the window that scores the next token, so the sum over a text is exact across
+        # windows, too.
         assert self._borders is not None
         shift = 0 if self.bos_id is None else 1
         # The surprisal of "a word begins here" before each token, and at the end. Without bos, none is known before the first.
@@ -387,30 +343,15 @@ class Causal(Identified):
 
 
 def load(path: str, allow_pickle: bool = False, trust_remote_code: bool = False, **options: str) -> Causal:
-    """Load a causal language model and its tokenizer.
-
-    Raises:
-        UsageError: an option is invalid.
-        ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
-            weights or own code without permission.
-    """
+    """Load a causal language model and its tokenizer."""
     loaded = read("causal", path, FAMILY.choose(options), FAMILY.bundled, allow_pickle, trust_remote_code)
     with one_error(f"causal:{path}", UNUSABLE, CURE):
         return Causal(loaded, options, probe_later=True)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
-    """Create a language model from a transformers model in memory, for example inside a training loop.
-
-    Arguments:
-        model: a transformers model with a causal head, in evaluation mode. It is neither copied nor moved.
-        tokenizer: its fast tokenizer.
-        label: name of the model in results. Call this function again after a training step, because the fingerprint
-            depends on the weights.
-        options: options of the family that are not about loading.
-
-    Raises:
-        UsageError: an option is invalid, or the model is in training mode.
-    """
+    """Create a language model from a transformers model in memory, for example inside a training loop."""
+    # label: name of the model in results. Call this function again after a training step, because the fingerprint
+    # depends on the weights.
     FAMILY.choose(options, loaded=True)
     return in_memory("causal", model, tokenizer, label, lambda loaded: Causal(loaded, options))

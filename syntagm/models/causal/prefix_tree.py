@@ -16,23 +16,15 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pack:
-    """A tree of prefixes in depth-first order.
+    """A tree of prefixes in depth-first order."""
 
-    Arguments:
-        tokens: shape (nodes,): the last token of each prefix.
-        parents: shape (nodes,): the node of the prefix without its last token, -1 for none. Parents come before children.
-        depths: shape (nodes,): the length of the prefix minus one.
-        sequences: indices of the sequences in the tree.
-        paths: for each of these sequences, the nodes of its input tokens.
-        allowed: the attention mask, if it is already computed.
-    """
-
-    tokens: NDArray[np.int64]
+    tokens: NDArray[np.int64]  # shape (nodes,): the last token of each prefix
+    # Shape (nodes,): the node of the prefix without its last token, -1 for none. Parents come before children.
     parents: NDArray[np.int64]
-    depths: NDArray[np.int64]
-    sequences: tuple[int, ...]
-    paths: tuple[NDArray[np.int64], ...]
-    allowed: NDArray[np.bool_] | None = None
+    depths: NDArray[np.int64]  # shape (nodes,): the length of the prefix minus one
+    sequences: tuple[int, ...]  # indices of the sequences in the tree
+    paths: tuple[NDArray[np.int64], ...]  # for each of these sequences, the nodes of its input tokens
+    allowed: NDArray[np.bool_] | None = None  # the attention mask, if it is already computed
 
     def mask(self) -> NDArray[np.bool_]:
         """Return the attention mask, shape (nodes, nodes): whether the row's node may attend to the column's node."""

@@ -35,32 +35,15 @@ _MASKED = 1e4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Known:
-    """What the model's own forward passes tell.
+    """What the model's own forward passes tell."""
 
-    Arguments:
-        sequences: token ids.
-        plain: the bits of each sequence.
-        direct_head: whether applying the head to the body's output gives the logits.
-    """
-
-    sequences: list[list[int]]
-    plain: list[NDArray[np.float64]]
-    direct_head: bool
+    sequences: list[list[int]]  # token ids
+    plain: list[NDArray[np.float64]]  # the bits of each sequence
+    direct_head: bool  # whether applying the head to the body's output gives the logits
 
 
 def probed(model: Any, budget: int, share: bool, borders: Borders | None) -> Forward:
-    """Return the fastest forward passes of a model that give the same numbers as scoring each text alone.
-
-    Arguments:
-        model: a transformers model.
-        budget: largest number of tokens in a batch.
-        share: whether prefixes may be shared.
-        borders: the tokens that begin a word, if their probabilities are needed.
-
-    Raises:
-        ModelError: the model looks ahead; or, at once if there are borders, else when the ways of computing are first
-            needed, no forward pass gives the same numbers.
-    """
+    """Return the fastest forward passes of a model that give the same numbers as scoring each text alone."""
     forward = Forward(model, budget, lambda forward: _ways(forward, share, known))
     known = _look(forward)
     if borders is not None:
@@ -71,11 +54,7 @@ def probed(model: Any, budget: int, share: bool, borders: Borders | None) -> For
 @torch.inference_mode()
 @FullPrecision()
 def _look(forward: Forward) -> _Known:
-    """Run the model's own forward passes.
-
-    Raises:
-        ModelError: the model looks ahead.
-    """
+    """Run the model's own forward passes."""
     sequences = _probe_sequences(forward.symbols, min(forward.limit, _SHORT if _is_precise(forward) else _LONG))
     with _watched(getattr(forward.model, "base_model", None)) as calls:
         first = forward.own(sequences[0])
@@ -90,11 +69,7 @@ def _look(forward: Forward) -> _Known:
 @torch.inference_mode()
 @FullPrecision()
 def _ways(forward: Forward, share: bool, known: _Known) -> Ways:
-    """Return the fastest ways of computing batches that give the same numbers; they are set while they are tried.
-
-    Raises:
-        ModelError: there are none.
-    """
+    """Return the fastest ways of computing batches that give the same numbers; they are set while they are tried."""
     sequences, plain = known.sequences, known.plain
     forward.ways = Ways(False, known.direct_head)
     used = _attempt(forward, sequences)
@@ -117,11 +92,7 @@ def _ways(forward: Forward, share: bool, known: _Known) -> Ways:
 def _refuse_looking_ahead(
     forward: Forward, before: Sequence[NDArray[np.float64]], after: Sequence[NDArray[np.float64]]
 ) -> None:
-    """Refuse a model whose surprisals change with the text after them, such as a masked model loaded as a causal one.
-
-    Arguments:
-        before, after: the bits of the same tokens after the same texts, with different texts after them.
-    """
+    """Refuse a model whose surprisals change with the text after them, such as a masked model loaded as a causal one."""
     if not _same(forward, before, after):
         raise ModelError(
             str(forward.model.config.model_type), "the surprisal of a token changes with what follows it",
@@ -133,10 +104,8 @@ def _refuse_looking_ahead(
 def _beginnings(
     forward: Forward, sequences: Sequence[Sequence[int]], logits: Sequence[torch.Tensor]
 ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]] | None:
-    """Return the bits of what the first sequence shares with each other one, in either; None if it shares too little.
-
-    They are in the logits that are known, so no further pass is needed.
-    """
+    """Return the bits of what the first sequence shares with each other one, in either; None if it shares too little."""
+    # They are in the logits that are known, so no further pass is needed.
     before, after = [], []
     for other, rows in zip(sequences[1:], logits[1:], strict=True):
         pairs = zip(sequences[0], other, strict=False)
@@ -165,15 +134,11 @@ def _halves(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Call:
-    """A call of a model's body within the model's own forward pass.
-
-    Arguments:
-        output: a copy of its output before anything else was done with it.
-    """
+    """A call of a model's body within the model's own forward pass."""
 
     positional: tuple[Any, ...]
     named: Mapping[str, Any]
-    output: torch.Tensor
+    output: torch.Tensor  # a copy of its output before anything else was done with it
 
 
 @contextlib.contextmanager
@@ -214,15 +179,9 @@ def _is_equal(one: Any, other: Any) -> bool:
 
 
 def _reaches_head(forward: Forward, sequence: Sequence[int], own: torch.Tensor, calls: Sequence[_Call]) -> bool:
-    """Return whether applying the head to the body's output gives the logits, without scaling or capping after it.
-
-    The same operations on the same shapes give identical results, so the logits must be equal in any dtype. The body is
-    only run again if the model's own forward pass did not call it once with the same inputs.
-
-    Arguments:
-        own: the logits of the model's own forward pass.
-        calls: the calls of the body in that pass.
-    """
+    """Return whether applying the head to the body's output gives the logits, without scaling or capping after it."""
+    # The same operations on the same shapes give identical results, so the logits must be equal in any dtype. The body
+    # is only run again if the model's own forward pass did not call it once with the same inputs.
     body = forward.model.base_model
     inputs = {"input_ids": torch.tensor([sequence[:-1]], device=forward.device), "use_cache": False}
     try:
@@ -234,11 +193,9 @@ def _reaches_head(forward: Forward, sequence: Sequence[int], own: torch.Tensor, 
 
 
 def _packed(forward: Forward, sequences: Sequence[Sequence[int]]) -> list[NDArray[np.float64]] | None:
-    """Compute the bits of sequences in one tree; None if its last branch depends on the others.
-
-    Recurrent and convolutional layers ignore the mask. The same operations on the same shapes give the same results in any
-    dtype. With low-precision dtypes, a comparison with separate sentences would not be precise enough.
-    """
+    """Compute the bits of sequences in one tree; None if its last branch depends on the others."""
+    # Recurrent and convolutional layers ignore the mask. The same operations on the same shapes give the same results
+    # in any dtype. With low-precision dtypes, a comparison with separate sentences would not be precise enough.
     [pack] = plan(sequences, sum(map(len, sequences)))
     other = np.ones(len(pack.tokens), bool)
     other[pack.paths[-1]] = False
@@ -254,7 +211,6 @@ def _packed(forward: Forward, sequences: Sequence[Sequence[int]]) -> list[NDArra
 
 
 def _bits(forward: Forward, logits: torch.Tensor, targets: Sequence[int]) -> NDArray[np.float64]:
-    """Compute the bits of a target in each row."""
     log_probabilities = torch.log_softmax(logits.to(forward.head.wide), -1)
     return np.array([-float(row[token]) / math.log(2) for row, token in zip(log_probabilities, targets, strict=True)])
 
@@ -272,10 +228,8 @@ def _attempt(forward: Forward, sequences: Sequence[Sequence[int]]) -> list[NDArr
 
 
 def _same(forward: Forward, bits: Sequence[NDArray[np.float64]] | None, plain: Sequence[NDArray[np.float64]]) -> bool:
-    """Return whether bits are equal up to rounding.
-
-    With low-precision dtypes and quantised weights, they are equal up to 0.1 bits per token on average.
-    """
+    """Return whether bits are equal up to rounding."""
+    # With low-precision dtypes and quantised weights, they are equal up to 0.1 bits per token on average.
     if bits is None:
         return False
     first, second = np.concatenate(bits), np.concatenate(plain)

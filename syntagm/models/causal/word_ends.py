@@ -20,30 +20,18 @@ from syntagm.models.hugging_face.tokens import Borders, speller, word_borders
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ends:
-    """The sets that the word-boundary correction of gaps sums over.
+    """The sets that the word-boundary correction of gaps sums over."""
 
-    Arguments:
-        ends: shape (vocabulary,), bool: whether the token shows that the word before it has ended; None if a word's own
-            tokens show its end.
-        first: shape (vocabulary,), bool: whether the token can be the first of a text; None if each token shows whether it
-            begins a word.
-    """
-
+    # Shape (vocabulary,), bool: whether the token shows that the word before it has ended; None if a word's own tokens
+    # show its end.
     ends: NDArray[np.bool_] | None
+    # Shape (vocabulary,), bool: whether the token can be the first of a text; None if each token shows whether it
+    # begins a word.
     first: NDArray[np.bool_] | None
 
 
 def word_ends(tokenizer: Any, size: int, end: int | None) -> Ends:
-    """Return the sets for a tokenizer.
-
-    Arguments:
-        tokenizer: the tokenizer.
-        size: size of the model's vocabulary. Entries that the tokenizer doesn't have are in neither set.
-        end: id of the end-of-text symbol; None if there is none.
-
-    Raises:
-        UsageError: the tokenizer marks neither beginnings nor ends nor continuations of words.
-    """
+    """Return the sets for a tokenizer."""
     backend = tokenizer.backend_tokenizer
     model = json.loads(backend.to_str())["model"]
     if model.get("type") == "WordLevel" or model.get("end_of_word_suffix"):

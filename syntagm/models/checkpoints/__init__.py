@@ -67,24 +67,7 @@ class Layout:
 
 
 def convert(name: str, file: Path, vocabulary: Path, folder: Path, tokens: str = "", allow_pickle: bool = False) -> str:
-    """Convert a checkpoint to a model folder. Making the same call again after it finished does nothing.
-
-    Arguments:
-        name: the kind of checkpoint.
-        file: the file with the weights.
-        vocabulary: the file with the vocabulary.
-        folder: the folder to write.
-        tokens: how texts are split into words; by default as for this kind.
-        allow_pickle: the permission to read pickles. Only tensors and plain values are read; nothing in them is run.
-
-    Returns:
-        A line about the model; empty if it was finished already.
-
-    Raises:
-        UsageError: there is no such kind, the permission is missing, or the folder contains something else.
-        InputError: a file can't be read, or is not such a checkpoint.
-        RunError: the folder can't be written.
-    """
+    """Convert a checkpoint to a model folder. Making the same call again after it finished does nothing."""
     layout: Layout = registry.find("checkpoints", name).LAYOUT
     tokens = tokens or layout.tokens
     if tokens not in KINDS:
@@ -175,17 +158,7 @@ def renumbered(
 def weights(
     stored: Mapping[str, torch_pickle.Tensor], shapes: Mapping[str, tuple[int, ...]], file: Path, size: str
 ) -> dict[str, Array]:
-    """Read the weights of a network.
-
-    Arguments:
-        stored: the tensors of a checkpoint.
-        shapes: the shapes that they must have.
-        file: the file of the checkpoint, for messages.
-        size: what the shapes follow from, for messages.
-
-    Raises:
-        InputError: a weight is missing or unexpected, has another shape, or is not a number.
-    """
+    """Read the weights of a network."""
     if wrong := sorted(stored.keys() ^ shapes.keys()):
         found = f"{wrong[0]:.80} is {'unexpected' if wrong[0] in stored else 'missing'}"
         names = ", ".join([*shapes][:12])

@@ -23,12 +23,7 @@ def check(name: str, path: str, chosen: Mapping[str, str], allow_exec: bool = Fa
 
 
 def load(path: str, allow_exec: bool = False, **options: str) -> ProgramModel:
-    """Start the program that the file `path` names.
-
-    Raises:
-        UsageError: an option is invalid.
-        ModelError: the permission is missing, the file can't be read, or the program does not introduce itself.
-    """
+    """Start the program that the file `path` names."""
     FAMILY.choose(options)
     refuse_unless_allowed(place := f"exec:{path}", allow_exec)
     try:

@@ -28,21 +28,7 @@ def digest(folder: Path) -> str:
 
 
 def attach(place: str, model: Any, folder: Path, merged: bool, pickle: bool) -> Any:
-    """Add an adapter to its base model.
-
-    Arguments:
-        place: the name of the model, for messages.
-        model: the base model. It is changed.
-        folder: the folder of the adapter.
-        merged: whether to add the adapter's weights to those of the base model.
-        pickle: whether pickled weights are allowed.
-
-    Returns:
-        The model with the adapter, of the same class as the base model.
-
-    Raises:
-        ModelError: peft is not installed, the adapter is of an unknown or unsupported kind, or it doesn't fit the model.
-    """
+    """Add an adapter to its base model."""
     settings = _checked(place, folder, pickle)
     import peft
 
@@ -140,7 +126,6 @@ def tokenizer_folder(folder: Path) -> Path | None:
 
 
 def version() -> str:
-    """Return the version of peft."""
     import peft
 
     return str(peft.__version__)

@@ -56,19 +56,14 @@ _REPLACING = threading.RLock()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checkpoint:
-    """A model and its tokenizer, as loaded.
-
-    Arguments:
-        unused: the stored weights that the model doesn't use, as from `unused_weights`.
-        quantisation: the quantisation that its configuration describes; None if the weights are not quantised.
-        stated: the content of config.json, without a library's defaults.
-    """
+    """A model and its tokenizer, as loaded."""
 
     model: Any
     tokenizer: Any
-    unused: list[str]
+    unused: list[str]  # the stored weights that the model doesn't use, as from `unused_weights`
+    # The quantisation that its configuration describes; None if the weights are not quantised.
     quantisation: dict[str, Any] | None
-    stated: dict[str, Any]
+    stated: dict[str, Any]  # the content of config.json, without a library's defaults
 
 
 def read_checkpoint(
@@ -82,22 +77,7 @@ def read_checkpoint(
     gguf: str = "",
     tokenizer_folder: Path | None = None,
 ) -> Checkpoint:
-    """Load a model and its tokenizer from a folder, the hub's cache, or the hub if it can be reached.
-
-    Arguments:
-        name: folder, or name on the hub.
-        revision: revision on the hub; empty for the default.
-        dtype: dtype of the weights, except quantised ones; None for float32, or that of a quantised checkpoint.
-        pickle: whether pickled weights are allowed.
-        code: whether code that comes with the model is allowed.
-        kind: the kind of language model.
-        device: the device; None to spread the model over all devices.
-        gguf: a GGUF file in the folder, whose weights are dequantised; empty for safetensors.
-        tokenizer_folder: the folder of the tokenizer, if it is another one.
-
-    Raises:
-        ModelError: the files can't be loaded, or are not a complete language model of this kind with a fast tokenizer.
-    """
+    """Load a model and its tokenizer from a folder, the hub's cache, or the hub if it can be reached."""
     place = f"{kind}:{name}" + (f"@{revision}" if revision else "")
     arguments: dict[str, Any] = {"revision": revision or None, "trust_remote_code": code}
     remote = not Path(name).is_dir()
@@ -183,11 +163,7 @@ def read_checkpoint(
 
 
 def _refuse_too_large(config: Any, folder: Path, loader: Any, code: bool) -> None:
-    """Refuse a configuration of a model with far more weights than are stored, for which transformers would take the memory.
-
-    Raises:
-        ModelError: it has more than twice as many, beside some masks.
-    """
+    """Refuse a configuration of a model with far more weights than are stored, for which transformers would take the memory."""
     if not (stored := count_stored_numbers(folder)):
         return
     # Its module is imported before: what it creates on import is on no device "meta".
@@ -215,15 +191,10 @@ def _without_values() -> contextlib.AbstractContextManager[None]:
 
 @dataclass(slots=True)
 class _Reading:
-    """How the files of weights were opened.
+    """How the files of weights were opened."""
 
-    Attributes:
-        opened: how many were read into memory.
-        mapped: how many were mapped.
-    """
-
-    opened: int = 0
-    mapped: int = 0
+    opened: int = 0  # how many were read into memory
+    mapped: int = 0  # how many were mapped
 
     @property
     def all(self) -> bool:
@@ -233,10 +204,8 @@ class _Reading:
 
 @contextlib.contextmanager
 def _reading() -> Iterator[_Reading]:
-    """Let transformers read files of weights during the block, where it would map them.
-
-    Copying them afterwards (`_leave_file`) gives the same, but needs the memory twice.
-    """
+    """Let transformers read files of weights during the block, where it would map them."""
+    # Copying them afterwards (`_leave_file`) gives the same, but needs the memory twice.
     library: Any = importlib.import_module("transformers.modeling_utils")
     reading = _Reading()
 
@@ -257,22 +226,16 @@ def _reading() -> Iterator[_Reading]:
 
 
 def _leave_file(model: Any) -> None:
-    """Copy weights in the memory of the CPU. They may be those of a mapped file, and change with it.
-
-    If a training run writes over a checkpoint while it is evaluated, the weights would be those of two checkpoints, or
-    the system would end the process.
-    """
+    """Copy weights in the memory of the CPU. They may be those of a mapped file, and change with it."""
+    # If a training run writes over a checkpoint while it is evaluated, the weights would be those of two checkpoints,
+    # or the system would end the process.
     for weights in (*model.parameters(), *model.buffers()):
         if weights.device.type == "cpu":
             weights.data = weights.data.clone()
 
 
 def _refuse_offloaded(place: str, model: Any) -> None:
-    """Refuse a model that is spread over devices too small for it.
-
-    Raises:
-        ModelError: parts of the model are on the disk, or in the memory of the CPU beside that of GPUs.
-    """
+    """Refuse a model that is spread over devices too small for it."""
     places = [str(device) for device in getattr(model, "hf_device_map", {}).values()]
     elsewhere = [device for device in places if device == "disk" or (device == "cpu" and set(places) != {"cpu"})]
     # Some versions of transformers give no map if all parts are in one place, which may be the disk.
@@ -306,15 +269,7 @@ def _not_found(place: str, kind: Kind, error: BaseException, stored: Path | None
 
 
 def refuse_incomplete(place: str, loading: Any) -> None:
-    """Refuse a checkpoint that lacks weights, which transformers would initialise at random.
-
-    Arguments:
-        place: the checkpoint, for messages.
-        loading: the information that transformers returns about loading (`output_loading_info`).
-
-    Raises:
-        ModelError: weights are missing or have another shape.
-    """
+    """Refuse a checkpoint that lacks weights, which transformers would initialise at random."""
     for problem in ("missing_keys", "mismatched_keys"):
         if keys := sorted(map(str, loading[problem])):
             raise ModelError(
@@ -325,19 +280,9 @@ def refuse_incomplete(place: str, loading: Any) -> None:
 
 
 def unused_weights(place: str, config: Any, loading: Any) -> list[str]:
-    """Return the names of stored weights that the model doesn't use, with `*` for the numbers of layers.
-
-    Only heads of other tasks and constants may be unused. Other unused weights mean that the configuration describes a
-    different model from the one that was trained, for example with fewer layers.
-
-    Arguments:
-        place: the checkpoint, for messages.
-        config: the model's configuration.
-        loading: the information that transformers returns about loading (`output_loading_info`).
-
-    Raises:
-        ModelError: other weights are not used.
-    """
+    """Return the names of stored weights that the model doesn't use, with `*` for the numbers of layers."""
+    # Only heads of other tasks and constants may be unused. Other unused weights mean that the configuration describes
+    # a different model from the one that was trained, for example with fewer layers.
     unused = sorted(map(str, loading["unexpected_keys"]))
     wrong = [key for key in unused if not _UNUSED.search(key)]
     if not wrong:

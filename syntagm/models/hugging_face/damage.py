@@ -19,14 +19,8 @@ _SETTINGS = ("config.json", "tokenizer_config.json", "special_tokens_map.json", 
 
 
 def refuse_damaged_weights(folder: Path) -> None:
-    """Refuse the safetensors files of a checkpoint or adapter if one is damaged, incomplete or missing.
-
-    Only headers are read: they give the sizes of the files, and the index the names of all files.
-
-    Raises:
-        ModelError: a file is truncated, too long, or has a header that can't be read or names a tensor twice; or one of
-            several files is missing, or their index is.
-    """
+    """Refuse the safetensors files of a checkpoint or adapter if one is damaged, incomplete or missing."""
+    # Only headers are read: they give the sizes of the files, and the index the names of all files.
     for path in sorted(folder.glob("*.safetensors")):
         _refuse_damaged_safetensors(path)
     index, single = folder / _INDEX, folder / "model.safetensors"
@@ -43,10 +37,8 @@ def refuse_damaged_weights(folder: Path) -> None:
 
 
 def stored_types(folder: Path) -> dict[str, str]:
-    """Return the type of each tensor in the weight files of a model, which are safetensors files and not damaged.
-
-    A folder may have other such files, in other formats, which are not read.
-    """
+    """Return the type of each tensor in the weight files of a model, which are safetensors files and not damaged."""
+    # A folder may have other such files, in other formats, which are not read.
     types: dict[str, str] = {}
     index, single = folder / _INDEX, folder / "model.safetensors"
     named = set(_names_in(index)) if index.is_file() and not single.exists() else {single.name}
@@ -66,11 +58,7 @@ def count_stored_numbers(folder: Path) -> int:
 
 
 def refuse_damaged_settings(folder: Path) -> None:
-    """Refuse a damaged configuration or tokenizer of a checkpoint.
-
-    Raises:
-        ModelError: a file is no JSON object, or tokenizer.json is no tokenizer.
-    """
+    """Refuse a damaged configuration or tokenizer of a checkpoint."""
     for path in (folder / name for name in _SETTINGS):
         if path.exists():
             record(path, ModelError, "a complete file in JSON", hub.again(path))
@@ -96,10 +84,8 @@ def _header(path: Path) -> dict[str, Any]:
 
 
 def _refuse_damaged_safetensors(path: Path) -> None:
-    """Refuse a safetensors file whose header can't be read, names a tensor twice, or gives another size than the file has.
-
-    Of several tensors of one name, the library uses the last; other readers may not.
-    """
+    """Refuse a safetensors file whose header can't be read, names a tensor twice, or gives another size than the file has."""
+    # Of several tensors of one name, the library uses the last; other readers may not.
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]

@@ -31,13 +31,7 @@ class Entries:
         self._text = speller(tokenizer)
 
     def best(self, logits: NDArray[np.floating], left: str, count: int) -> tuple[Entry, ...]:
-        """Return the most probable entries in a gap; see `Fill.best`.
-
-        Arguments:
-            logits: shape (vocabulary,): logits in the gap.
-            left: the text before the gap.
-            count: the number of entries.
-        """
+        """Return the most probable entries in a gap; see `Fill.best`."""
         return tuple(self._listed(logits, left, likeliest(logits, count))) if count else ()
 
     def _listed(self, logits: NDArray[np.floating], left: str, numbers: NDArray[np.int64]) -> Iterator[Entry]:

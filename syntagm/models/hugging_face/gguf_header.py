@@ -19,11 +19,7 @@ _MOST = 3_000_000
 
 
 def refuse_endless_header(file: Path) -> None:
-    """Refuse a file whose header is longer than the file, or has more values than any model.
-
-    Raises:
-        ModelError: the file can't be read, is no GGUF file, or has such a header.
-    """
+    """Refuse a file whose header is longer than the file, or has more values than any model."""
     place = str(file)
     try:
         with regular.opened(file) as opened:

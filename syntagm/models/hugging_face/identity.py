@@ -16,10 +16,9 @@ _CLOSE, _CLOSE_16_BITS = 1e-3, 5e-2
 
 
 class Identified(LanguageModel):
-    """A model whose weights are hashed when its fingerprint or its record is first asked for.
+    """A model whose weights are hashed when its fingerprint or its record is first asked for."""
 
-    Scoring a few texts needs neither, and takes less time than hashing.
-    """
+    # Scoring a few texts needs neither, and takes less time than hashing.
 
     _copies = False
 
@@ -30,14 +29,7 @@ class Identified(LanguageModel):
         dependencies: Sequence[object],
         record: Callable[[], Mapping[str, object]],
     ) -> None:
-        """Set what the fingerprint and the record depend on.
-
-        Arguments:
-            loaded: the model.
-            scorer: the version of the computation.
-            dependencies: what numbers depend on besides the weights, as JSON has it.
-            record: function that returns the record without the architecture and the weights.
-        """
+        """Set what the fingerprint and the record depend on."""
         self._loaded, self._sample = loaded, sample(loaded.model)
         self._state = state_of(loaded.model, loaded.tokenizer)
         self._dependencies, self._described = (scorer, json.dumps(dependencies)), record
@@ -53,11 +45,7 @@ class Identified(LanguageModel):
 
     @cached_property
     def fingerprint(self) -> str:  # type: ignore[override]  # it can be written, too
-        """A hash of everything that the numbers depend on.
-
-        Raises:
-            ModelError: the weights have changed since the model was created.
-        """
+        """A hash of everything that the numbers depend on."""
         scorer, dependencies = self._dependencies
         content = [scorer, self._weights or self._loaded.training, *json.loads(dependencies)]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
@@ -100,12 +88,7 @@ class Identified(LanguageModel):
             raise changed(self.name, "other logits than when the model was created", "the same after some tokens")
 
     def _refuse_change(self) -> None:
-        """Refuse a model that has been trained, changed otherwise, or put in training mode since it was created.
-
-        Raises:
-            ModelError: the weights, or other things that numbers depend on, have changed.
-            UsageError: dropout would be active.
-        """
+        """Refuse a model that has been trained, changed otherwise, or put in training mode since it was created."""
         if sample(self._loaded.model) != self._sample:
             raise changed(self.name)
         refuse_other(self._state, self._loaded.model, self._loaded.tokenizer, self.name)

@@ -43,48 +43,26 @@ _Model = TypeVar("_Model", bound=LanguageModel)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loaded:
-    """A model in evaluation mode, with its tokenizer and its label.
-
-    Arguments:
-        weights: a hash of its weights, or a function that computes it; empty for a model that is being trained.
-        unused: the stored weights that the model doesn't use.
-        training: for a model that is being trained, what identifies its weights, for its record; else empty.
-        adapter: whether its adapter is `separate` or `merged`; None if it has none.
-        quantised: how its weights are quantised, as in signatures; empty if they are not.
-        record: further information for its record.
-        stated: the content of its config.json; None for a model in memory.
-    """
+    """A model in evaluation mode, with its tokenizer and its label."""
 
     model: Any
     tokenizer: Any
     label: str
+    # A hash of its weights, or a function that computes it; empty for a model that is being trained.
     weights: str | Callable[[], str]
-    unused: Sequence[str] = ()
+    unused: Sequence[str] = ()  # the stored weights that the model doesn't use
+    # For a model that is being trained, what identifies its weights, for its record; else empty.
     training: Mapping[str, object] = field(default_factory=dict)
-    adapter: str | None = None
-    quantised: str = ""
-    record: Mapping[str, object] = field(default_factory=dict)
-    stated: Mapping[str, Any] | None = None
+    adapter: str | None = None  # whether its adapter is `separate` or `merged`; None if it has none
+    quantised: str = ""  # how its weights are quantised, as in signatures; empty if they are not
+    record: Mapping[str, object] = field(default_factory=dict)  # further information for its record
+    stated: Mapping[str, Any] | None = None  # the content of its config.json; None for a model in memory
 
 
 def read(
     kind: Kind, path: str, chosen: Mapping[str, str], bundled: Mapping[str, str], pickle: bool, code: bool
 ) -> Loaded:
-    """Load a model, after `location.check`, and its tokenizer.
-
-    Arguments:
-        kind: the kind of language model.
-        path: a folder, a GGUF file, or a name on the hub, optionally with `@revision`; an adapter, or `BASE+ADAPTER`.
-        chosen: options, of which those about loading are used.
-        bundled: labels of bundled models -> their folders.
-        pickle: whether pickled weights are allowed.
-        code: whether the model's own code is allowed.
-
-    Raises:
-        UsageError: no path was given, there is no such device, or an option does not fit the model.
-        ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
-            weights or own code without permission.
-    """
+    """Load a model, after `location.check`, and its tokenizer."""
     base, folder = location.parts(kind, path)
     base = bundled.get(base, base)
     if "adapter" in chosen and folder is None:
@@ -131,19 +109,7 @@ def read(
 
 
 def in_memory(kind: Kind, model: Any, tokenizer: Any, label: str, create: Callable[[Loaded], _Model]) -> _Model:
-    """Create a language model from a model that somebody else created, with a hash of its weights, adapters and hooks.
-
-    Arguments:
-        kind: the kind of language model.
-        model: a transformers model in evaluation mode.
-        tokenizer: its tokenizer.
-        label: its label.
-        create: creates the language model.
-
-    Raises:
-        UsageError: the model, or a part of it, is in training mode or computes in mixed precision.
-        ModelError: it can't be computed as one of this kind.
-    """
+    """Create a language model from a model that somebody else created, with a hash of its weights, adapters and hooks."""
     refuse_training(model, label)
     if any(weights.is_meta for weights in model.parameters()):
         found = "a model on the device meta, which has no weights"
@@ -242,11 +208,7 @@ def _record(checkpoint: Checkpoint, types: str, file: str, spread: bool) -> dict
 
 
 def refuse_damaged(folder: Path) -> None:
-    """Refuse a folder whose files don't match its seal, and one that was trained here without a seal.
-
-    Raises:
-        ModelError: a file is damaged, edited, missing or new, or might never end.
-    """
+    """Refuse a folder whose files don't match its seal, and one that was trained here without a seal."""
     refuse_special_files(folder)
     trained_here = (folder / "training.json").exists()
     (seal.demand if trained_here else seal.verify)(folder, ModelError)
@@ -262,13 +224,7 @@ def spelled(dtype: torch.dtype) -> str:
 
 
 def batch_tokens(chosen: Mapping[str, str], place: torch.device, processor: int) -> int:
-    """Return the number of tokens in a batch: the option `batch` if given, else the default of the device.
-
-    Arguments:
-        chosen: the options.
-        place: the device.
-        processor: default on a CPU.
-    """
+    """Return the number of tokens in a batch: the option `batch` if given, else the default of the device."""
     return int(chosen.get("batch", processor if place.type == "cpu" else CARD))
 
 

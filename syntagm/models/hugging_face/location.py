@@ -22,10 +22,8 @@ WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin")
 def check(
     name: str, path: str, chosen: Mapping[str, str], allow_pickle: bool = False, trust_remote_code: bool = False
 ) -> None:
-    """Refuse a folder that does not exist or may not be read, and a name that can't be found; see `Family.checks`.
-
-    The hub is not asked about a name, but if it can't be reached, its cache must have some of the model.
-    """
+    """Refuse a folder that does not exist or may not be read, and a name that can't be found; see `Family.checks`."""
+    # The hub is not asked about a name, but if it can't be reached, its cache must have some of the model.
     base = parts(name, path)[0] if tells_base(path) else path.rpartition("+")[0] or path
     place, revision, file = located(name, families.find(name).bundled.get(base, base), chosen.get("gguf", ""))
     if not Path(place).is_dir():
@@ -62,16 +60,7 @@ def unreachable(kind: str, name: str, revision: str, file: str = "", partly: boo
 
 
 def located(kind: str, base: str, file: str) -> tuple[str, str, str]:
-    """Return the folder or the hub's name of a base model, its revision, and its GGUF file if there is one.
-
-    Arguments:
-        kind: the kind of language model, for messages.
-        base: the folder, the GGUF file or the name, optionally with `@revision`.
-        file: the option `gguf`.
-
-    Raises:
-        UsageError, ModelError: there is no such folder or file.
-    """
+    """Return the folder or the hub's name of a base model, its revision, and its GGUF file if there is one."""
     if not base:
         raise UsageError(f"model '{kind}:'", "no path", "a folder, or the name of a model on the Hugging Face Hub")
     if Path(base).is_file() and base.endswith(".gguf"):
@@ -94,16 +83,7 @@ def located(kind: str, base: str, file: str) -> tuple[str, str, str]:
 
 
 def parts(kind: str, path: str) -> tuple[str, Path | None]:
-    """Return the base model of a path, and the folder of its adapter if there is one.
-
-    Arguments:
-        kind: the kind of language model, for messages.
-        path: `BASE+ADAPTER`, an adapter, or a model without an adapter. Each is a folder, or a name on the hub,
-            optionally with `@revision`.
-
-    Raises:
-        ModelError: there is no such adapter, it names no base model, or its base model is an adapter.
-    """
+    """Return the base model of a path, and the folder of its adapter if there is one."""
     place = f"{kind}:{path}"
     if Path(path).exists() or "+" not in path:
         folder = _folder(path)

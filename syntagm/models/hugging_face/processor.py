@@ -79,13 +79,7 @@ _FASTER: dict[type, type] = {torch.nn.Linear: Linear, transformers.pytorch_utils
 
 
 def product(inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-    """Compute a linear layer by oneDNN.
-
-    Arguments:
-        inputs: shape (..., inputs of the layer), float32.
-        weight: shape (outputs, inputs of the layer).
-        bias: shape (outputs,).
-    """
+    """Compute a linear layer by oneDNN."""
     if torch.is_grad_enabled():
         return torch.nn.functional.linear(inputs.to_mkldnn(), weight, bias).to_dense()
     # The same product without copies of its inputs and outputs. It has no gradients.
@@ -94,10 +88,9 @@ def product(inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | Non
 
 
 class Gelu(torch.nn.Module):
-    """GPT-2's GELU (its tanh approximation), computed on a CPU in blocks.
+    """GPT-2's GELU (its tanh approximation), computed on a CPU in blocks."""
 
-    In transformers it takes seven operations over the whole input.
-    """
+    # In transformers it takes seven operations over the whole input.
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         """Apply the function."""

@@ -42,16 +42,7 @@ def settings_of(config: Any) -> dict[str, Any] | None:
 
 
 def refuse_missing_packages(place: str, packages: Mapping[str, str], needed_for: str) -> None:
-    """Refuse a model if a package that reads its weights is not installed.
-
-    Arguments:
-        place: the model, for messages.
-        packages: the packages, by module and by name in pip.
-        needed_for: what needs them, for messages.
-
-    Raises:
-        ModelError: a package is missing.
-    """
+    """Refuse a model if a package that reads its weights is not installed."""
     if missing := [module for module in packages if not extras.installed(module)]:
         found = f"{needed_for}, but no package {packages[missing[0]]}"
         raise ModelError(
@@ -60,11 +51,7 @@ def refuse_missing_packages(place: str, packages: Mapping[str, str], needed_for:
 
 
 def refuse_unsupported(place: str, method: str) -> None:
-    """Refuse weights that this version of transformers can't load.
-
-    Raises:
-        ModelError: the quantisation is HQQ, of which transformers 5 finds no weights.
-    """
+    """Refuse weights that this version of transformers can't load."""
     if method == "hqq" and not transformers.__version__.startswith("4."):
         raise ModelError(
             place, f"weights quantised as hqq, which transformers {transformers.__version__} can't load",
@@ -73,16 +60,8 @@ def refuse_unsupported(place: str, method: str) -> None:
 
 
 def refuse_other_types(place: str, folder: Path, settings: Mapping[str, Any] | None) -> None:
-    """Refuse weights of other types than the configuration says: codes that it doesn't describe, or floats as quantised weights.
-
-    Arguments:
-        place: the model, for messages.
-        folder: the folder of its files.
-        settings: the quantisation that its configuration describes; None if the weights are not quantised.
-
-    Raises:
-        ModelError: the weights are of other types.
-    """
+    """Refuse weights of other types than the configuration says."""
+    # Codes that it doesn't describe, or floats as quantised weights.
     types = stored_types(folder)
     if settings is None:
         odd = (
@@ -107,13 +86,8 @@ def refuse_other_types(place: str, folder: Path, settings: Mapping[str, Any] | N
 
 
 def refuse_dequantised(place: str, settings: Mapping[str, Any], model: Any) -> None:
-    """Refuse a model that transformers has dequantised while loading, because its numbers are those of other weights.
-
-    It does so, with a warning only, where a machine has no operations for the weights, and for unknown methods.
-
-    Raises:
-        ModelError: the loaded model is not quantised.
-    """
+    """Refuse a model that transformers has dequantised while loading, because its numbers are those of other weights."""
+    # It does so, with a warning only, where a machine has no operations for the weights, and for unknown methods.
     if not getattr(model, "is_quantized", False):
         raise ModelError(
             place, f"weights quantised as {settings.get('quant_method')}, which transformers dequantises on this machine",
@@ -154,23 +128,14 @@ def plain(tensor: torch.Tensor) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Gguf:
-    """What a GGUF file contains.
+    """What a GGUF file contains."""
 
-    Arguments:
-        types: the types of its weights as in signatures: `gguf-F32+Q8_0`.
-        numbers: how many numbers its weights have, without tables of rotary positions.
-    """
-
-    types: str
-    numbers: int
+    types: str  # the types of its weights as in signatures: `gguf-F32+Q8_0`
+    numbers: int  # how many numbers its weights have, without tables of rotary positions
 
 
 def read_gguf(file: Path) -> Gguf:
-    """Read what a GGUF file contains.
-
-    Raises:
-        ModelError: the file is not a GGUF file, is damaged, or describes more layers than any model has.
-    """
+    """Read what a GGUF file contains."""
     place = str(file)
     refuse_endless_header(file)
     from gguf import GGUFReader
@@ -190,11 +155,7 @@ def read_gguf(file: Path) -> Gguf:
 
 
 def refuse_unused(place: str, file: Gguf, model: Any) -> None:
-    """Refuse a model without a place for all weights of its GGUF file. transformers leaves them out without a word.
-
-    Raises:
-        ModelError: the file has more numbers than the model.
-    """
+    """Refuse a model without a place for all weights of its GGUF file. transformers leaves them out without a word."""
     if file.numbers > (used := sum(tensor.numel() for tensor in model.state_dict().values())):
         raise ModelError(
             place, f"a GGUF file of {file.numbers:,} numbers for a model of {used:,}", "a model with a place for all of them",

@@ -30,11 +30,9 @@ State = Mapping[str, object]
 
 
 def state_of(model: Any, tokenizer: Any) -> State:
-    """Return what a model's numbers depend on besides its weights: what it is called in messages -> a description of it.
-
-    It is cheap, so it can be compared before each computation. A forward method that is replaced is not seen, since wrappers
-    put another one in its place for a time, such as those for mixed precision.
-    """
+    """Return what a model's numbers depend on besides its weights: what it is called in messages -> a description of it."""
+    # It is cheap, so it can be compared before each computation. A forward method that is replaced is not seen, since
+    # wrappers put another one in its place for a time, such as those for mixed precision.
     backend = tokenizer.backend_tokenizer
     parts = (backend.normalizer, backend.pre_tokenizer, backend.post_processor)
     return {
@@ -48,17 +46,7 @@ def state_of(model: Any, tokenizer: Any) -> State:
 
 
 def refuse_other(before: State, model: Any, tokenizer: Any, name: str) -> None:
-    """Refuse a model in memory whose state is not the one that it had.
-
-    Arguments:
-        before: the `state_of` it had.
-        model: the model.
-        tokenizer: its tokenizer.
-        name: name of the model, for the message.
-
-    Raises:
-        ModelError: the state has changed.
-    """
+    """Refuse a model in memory whose state is not the one that it had."""
     now = state_of(model, tokenizer)
     for part, known in before.items():
         if now[part] != known:
@@ -97,15 +85,9 @@ def described(model: Any) -> dict[str, object]:
 
 
 def with_state(weights: str, model: Any) -> str | Callable[[], str]:
-    """Return a hash of the weights, and of hooks and adapters if there are any; or a function that computes it.
-
-    What a hook does can't be told from its code, which may depend on anything. So it is identified by the logits of the
-    model after some tokens, when they are first needed. They are others on a processor that rounds differently.
-
-    Arguments:
-        weights: a hash of the weights.
-        model: the model.
-    """
+    """Return a hash of the weights, and of hooks and adapters if there are any; or a function that computes it."""
+    # What a hook does can't be told from its code, which may depend on anything. So it is identified by the logits of
+    # the model after some tokens, when they are first needed. They are others on a processor that rounds differently.
     known = described(model)
     if not known:
         return weights
@@ -134,10 +116,8 @@ def _logits(model: Any) -> torch.Tensor:
 
 
 def own_pass(model: Any, **inputs: Any) -> torch.Tensor:
-    """Return the logits of a model's own forward pass, in which all hooks take part.
-
-    What `model.compile()` has compiled does not see a hook that is added later.
-    """
+    """Return the logits of a model's own forward pass, in which all hooks take part."""
+    # What `model.compile()` has compiled does not see a hook that is added later.
     compiled = getattr(model, "_compiled_call_impl", None) is not None
     logits: torch.Tensor = (model._call_impl if compiled else model)(**inputs).logits
     return logits
@@ -148,12 +128,7 @@ def _copy(value: Any) -> Any:
 
 
 def _hooks(model: Any, replaced: bool = True) -> Iterator[tuple[str, int, str]]:
-    """Yield the hooks on the forward passes of a model: name of the module, number of the hook, and what it is called.
-
-    Arguments:
-        model: the model.
-        replaced: whether a forward method that replaces that of a class is one, too.
-    """
+    """Yield the hooks on the forward passes of a model: name of the module, number of the hook, and what it is called."""
     for name, module in model.named_modules():
         # In one step each, since another thread that computes may add a hook of its own.
         found: list[tuple[int, Any]] = [*module._forward_pre_hooks.items(), *module._forward_hooks.items()]

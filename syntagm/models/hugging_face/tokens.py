@@ -37,21 +37,10 @@ _CALLED = {
 def symbol(
     key: str, choice: str, tokenizer: Any, config: Any, stated: Mapping[str, Any] | None
 ) -> tuple[int | None, str]:
-    """Return the number of the symbol before texts, or after them, and a remark where only a configuration names one.
-
-    It is the tokenizer's own. If that has none, `auto` takes the one that the model's own configuration names, if it is
-    special in the tokenizer; as bos, only if it is the eos, too (GPT-2, Pythia). `yes` takes any that is named there.
-
-    Arguments:
-        key: `bos` or `eos`.
-        choice: `yes`, `no` or `auto`; the symbol that ends words is the eos under `auto`.
-        tokenizer: the tokenizer.
-        config: the model's configuration.
-        stated: the content of its config.json; None for a model in memory.
-
-    Raises:
-        UsageError: `yes`, and the model has none.
-    """
+    """Return the number of the symbol before texts, or after them, and a remark where only a configuration names one."""
+    # It is the tokenizer's own. If that has none, `auto` takes the one that the model's own configuration names, if it
+    # is special in the tokenizer; as bos, only if it is the eos, too (GPT-2, Pythia). `yes` takes any that is named
+    # there.
     if choice == "no":
         return None, ""
     kind, so, otherwise, cure = _CALLED[key]
@@ -116,19 +105,13 @@ def is_added_by_class(tokenizer: Any, key: str) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Framed:
-    """A text with the special symbols that its tokenizer adds around it.
+    """A text with the special symbols that its tokenizer adds around it."""
 
-    Arguments:
-        inputs: shape (inputs,): token ids, including special symbols.
-        places: shape (tokens,): index in `inputs` of each token of the text.
-        words: shape (tokens,): the word that each token belongs to, by the tokenizer's pre-tokenisation.
-        tokens: the text without special symbols.
-    """
-
-    inputs: NDArray[np.int64]
-    places: NDArray[np.int64]
+    inputs: NDArray[np.int64]  # shape (inputs,): token ids, including special symbols
+    places: NDArray[np.int64]  # shape (tokens,): index in `inputs` of each token of the text
+    # Shape (tokens,): the word that each token belongs to, by the tokenizer's pre-tokenisation.
     words: NDArray[np.int64]
-    tokens: Encoded
+    tokens: Encoded  # the text without special symbols
 
     def part(self, begin: int, end: int) -> "Framed":
         """Return some of the tokens, with the same special symbols around them as around the whole text."""
@@ -146,28 +129,14 @@ class Framed:
 
 
 def encode(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Encoded]:
-    """Tokenise texts without truncation, padding or special symbols.
-
-    Arguments:
-        tokenizer: the tokenizer.
-        texts: the texts.
-        model: name of the model, for messages.
-
-    Raises:
-        ModelError: a text contains a special symbol, or a character that no token covers.
-    """
+    """Tokenise texts without truncation, padding or special symbols."""
     special = special_symbols(tokenizer)
     for text, encoding in _encodings(tokenizer, texts, model, False):
         yield _read(text, encoding.ids, encoding.offsets, special, tokenizer.unk_token_id, model)
 
 
 def encode_after(tokenizer: Any, context: str, texts: Sequence[str], model: str) -> Iterator[tuple[list[int], Encoded]]:
-    """Tokenise each text together with a context before it, which may contain special symbols; for errors, see `encode`.
-
-    Yields:
-        The token ids of the context, and the tokens of the text. A token with parts of both is one of the text if its
-        part of the context is white space.
-    """
+    """Tokenise each text together with a context before it, which may contain special symbols; for errors, see `encode`."""
     special, size = special_symbols(tokenizer), len(context)
     blank = size - len(context.rstrip())
     for whole, encoding in _encodings(tokenizer, [context + text for text in texts], model, False):
@@ -183,10 +152,8 @@ def encode_after(tokenizer: Any, context: str, texts: Sequence[str], model: str)
 
 
 def frame(tokenizer: Any, texts: Sequence[str], model: str) -> Iterator[Framed]:
-    """Tokenise texts without truncation or padding, with the tokenizer's special symbols; for errors, see `encode`.
-
-    The tokenizer decides which tokens are special symbols, and which belong to the same word.
-    """
+    """Tokenise texts without truncation or padding, with the tokenizer's special symbols; for errors, see `encode`."""
+    # The tokenizer decides which tokens are special symbols, and which belong to the same word.
     special = special_symbols(tokenizer)
     for text, encoding in _encodings(tokenizer, texts, model, True):
         places = np.flatnonzero(np.array(encoding.special_tokens_mask, bool) == 0)
@@ -250,19 +217,9 @@ def _read(
 
 
 def starts_of(text: str, offsets: Sequence[tuple[int, int]], model: str) -> NDArray[np.int32]:
-    """Return the start of each token in the text; white space belongs to the token after it.
-
-    Tokens that share a character get the same start, so a character is never assigned to a token that has only a part
-    of it.
-
-    Arguments:
-        text: the text.
-        offsets: the first character of each token, and the one after its last.
-        model: name of the model, for messages.
-
-    Raises:
-        ModelError: no token covers a visible character, or tokens are not in the order of the text.
-    """
+    """Return the start of each token in the text; white space belongs to the token after it."""
+    # Tokens that share a character get the same start, so a character is never assigned to a token that has only a part
+    # of it.
     starts = np.zeros(len(offsets), np.int32)
     end = last = 0
     for index, (left, right) in enumerate(offsets):
@@ -281,17 +238,7 @@ def starts_of(text: str, offsets: Sequence[tuple[int, int]], model: str) -> NDAr
 
 
 def refuse_random(tokenizer: Any, symbols: Mapping[str, int | None], size: int, model: str) -> None:
-    """Refuse a tokenizer that gives a text other tokens each time, or whose special symbols are none of the model.
-
-    Arguments:
-        tokenizer: the tokenizer.
-        symbols: the ids of the special symbols in use, by their names.
-        size: the size of the model's vocabulary.
-        model: name of the model, for messages.
-
-    Raises:
-        ModelError: it has a dropout, or a symbol shares its id with another token, or the model has no entry for it.
-    """
+    """Refuse a tokenizer that gives a text other tokens each time, or whose special symbols are none of the model."""
     if dropout := getattr(tokenizer.backend_tokenizer.model, "dropout", None):
         raise ModelError(
             model, f"a tokenizer that drops {dropout:g} of its merges at random", "the same tokens each time",
@@ -335,15 +282,11 @@ def _refuse_dropped(text: str, left: int, right: int, model: str) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Borders:
-    """The sets of tokens that begin a word, and that can begin a text.
+    """The sets of tokens that begin a word, and that can begin a text."""
 
-    Arguments:
-        begins: shape (vocabulary,), bool: whether the token begins with white space, or is the end-of-text symbol.
-        first: shape (vocabulary,), bool: whether the token can be the first of a text.
-    """
-
+    # Shape (vocabulary,), bool: whether the token begins with white space, or is the end-of-text symbol.
     begins: NDArray[np.bool_]
-    first: NDArray[np.bool_]
+    first: NDArray[np.bool_]  # shape (vocabulary,), bool: whether the token can be the first of a text
 
     def digest(self) -> str:
         """Return a hash of the two sets. tokenizer.json does not determine them, because it may lack the end symbol."""
@@ -351,16 +294,7 @@ class Borders:
 
 
 def word_borders(tokenizer: Any, size: int, end: int | None) -> Borders:
-    """Return the sets that the word-boundary correction sums over (Pimentel & Meister 2024; Oh & Schuler 2024).
-
-    Arguments:
-        tokenizer: the tokenizer.
-        size: size of the model's vocabulary. Entries that the tokenizer doesn't have are in neither set.
-        end: id of the end-of-text symbol, which also ends a word; None if there is none.
-
-    Raises:
-        UsageError: the tokenizer does not mark beginnings of words with a space.
-    """
+    """Return the sets that the word-boundary correction sums over (Pimentel & Meister 2024; Oh & Schuler 2024)."""
     begins, ordinary = np.zeros(size, bool), np.zeros(size, bool)
     special = set(tokenizer.all_special_ids)
     backend = tokenizer.backend_tokenizer
@@ -401,10 +335,8 @@ BYTES = _bytes()
 
 
 def speller(tokenizer: Any) -> Callable[[str], str]:
-    """Return the function from a token to its text, for tokenizers in which a space belongs to the token after it.
-
-    The text begins with a space if the token does. That of a byte which is no ASCII character is empty or has U+FFFD.
-    """
+    """Return the function from a token to its text, for tokenizers in which a space belongs to the token after it."""
+    # The text begins with a space if the token does. That of a byte which is no ASCII character is empty or has U+FFFD.
     backend = tokenizer.backend_tokenizer
     return _byte_level_text if "ByteLevel" in f"{backend.pre_tokenizer} {backend.decoder}" else _text
 

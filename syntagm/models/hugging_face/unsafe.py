@@ -30,18 +30,7 @@ _MOST_ADDED, _LONGEST = 200_000, 10_000
 
 
 def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
-    """Refuse a folder that can only be loaded by unpickling or by running its code, unless that is allowed.
-
-    Arguments:
-        folder: the folder of a checkpoint.
-        pickle: whether pickled weights are allowed.
-        code: whether the model's own code is allowed.
-        kind: the kind of language model, for messages.
-
-    Raises:
-        ModelError: there are no safetensors, they are damaged or incomplete, the model has its own code, a file is larger
-            than any published one, or its tokenizer gives a token a number beyond any vocabulary.
-    """
+    """Refuse a folder that can only be loaded by unpickling or by running its code, unless that is allowed."""
     place = f"{kind}:{folder}"
     config = folder / "config.json"
     refuse_special_files(folder)
@@ -81,12 +70,7 @@ def _models_within(folder: Path) -> str:
 
 
 def refuse_special_files(folder: Path) -> None:
-    """Refuse a folder with a file that might never end. The libraries open the files of a checkpoint by their names.
-
-    Raises:
-        ModelError: there is a device, a pipe or a socket, or a file of settings, text or code that is larger than any
-            published one.
-    """
+    """Refuse a folder with a file that might never end. The libraries open the files of a checkpoint by their names."""
     for path in (*folder.iterdir(), *folder.glob("additional_chat_templates/*")):
         if path.is_dir() or not path.exists():
             continue
@@ -100,11 +84,7 @@ def refuse_special_files(folder: Path) -> None:
 
 
 def refuse_endless(settings: Mapping[str, Any], place: str) -> None:
-    """Refuse a configuration with so many layers or labels that loading it would take minutes.
-
-    Raises:
-        ModelError: the configuration has more of them than any published model.
-    """
+    """Refuse a configuration with so many layers or labels that loading it would take minutes."""
     for name, most in _MOST.items():
         if isinstance(number := settings.get(name), int) and number > most:
             raise ModelError(place, f"{name} = {number}", f"at most {most:,}", "Check config.json.")
@@ -114,19 +94,10 @@ def refuse_endless(settings: Mapping[str, Any], place: str) -> None:
 
 
 def refuse_endless_tokenizer(folder: Path) -> None:
-    """Refuse the files of a tokenizer that give a token a number beyond any vocabulary, or are larger than any published one.
-
-    The tokenizers library counts up to that number when it describes the tokenizer, and version 0.22 also keeps each
-    number without a token in memory, in many gigabytes. So the files are read before the library reads them. Damaged
-    files are left to the library.
-
-    Arguments:
-        folder: the folder of the tokenizer.
-
-    Raises:
-        ModelError: a token has such a number, too many tokens are added or their texts are too long, or a file has too
-            many values.
-    """
+    """Refuse the files of a tokenizer that give a token a number beyond any vocabulary, or are larger than any published one."""
+    # The tokenizers library counts up to that number when it describes the tokenizer, and version 0.22 also keeps each
+    # number without a token in memory, in many gigabytes. So the files are read before the library reads them. Damaged
+    # files are left to the library.
     for path in (folder / name for name in ("tokenizer.json", "vocab.json", "added_tokens.json")):
         try:
             written = regular.content(path, _LARGEST)
@@ -168,11 +139,7 @@ def _token_numbers(content: Any, added: Sequence[dict[str, Any]]) -> Iterator[in
 
 
 def _refuse_other_files(index: Path, pickle: bool) -> None:
-    """Refuse an index of weights that names files outside its folder, or names pickles that are not allowed.
-
-    Raises:
-        ModelError: it names such files, or can't be read.
-    """
+    """Refuse an index of weights that names files outside its folder, or names pickles that are not allowed."""
     listed = record(index, ModelError, "an index of weight files", hub.again(index)).get("weight_map")
     if not isinstance(listed, dict) or not all(isinstance(name, str) for name in listed.values()):
         raise ModelError(str(index), "no weight_map of file names", "an index of weight files")

@@ -20,14 +20,9 @@ _WIDE = (torch.float32, torch.bfloat16, torch.float64)
 
 
 def hash_of_weights(model: Any, tokenizer: Any) -> Callable[[], str]:
-    """Return a function that computes a hash of configuration, weights (in the dtype of the computation) and tokenizer.
-
-    The weights are hashed as they are when it is called, the rest as it is now: weights, not files, so the hash does not
-    depend on how the weights are split into files.
-
-    Raises:
-        ModelError: the model has changed its weights in a way that can't be undone; see `_divisors`.
-    """
+    """Return a function that computes a hash of configuration, weights (in the dtype of the computation) and tokenizer."""
+    # The weights are hashed as they are when it is called, the rest as it is now: weights, not files, so the hash does
+    # not depend on how the weights are split into files.
     settings, tokenization = _configuration(model), _tokenization(tokenizer)
 
     def digest() -> str:
@@ -51,13 +46,8 @@ def stored(model: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _divisors(model: Any) -> dict[int, int]:
-    """Return by which powers of 2 a model has divided its weights as it computed, by the identity of the weight.
-
-    RWKV divides those of later layers at the first forward pass in evaluation mode (`rescale_every`).
-
-    Raises:
-        ModelError: digits have been lost, in 16-bit floats with few exponents or in quantised weights.
-    """
+    """Return by which powers of 2 a model has divided its weights as it computed, by the identity of the weight."""
+    # RWKV divides those of later layers at the first forward pass in evaluation mode (`rescale_every`).
     if model.config.model_type not in _CHANGING or hash_code(model) is not None:
         return {}
     every = model.config.rescale_every
@@ -113,15 +103,7 @@ def sample(model: Any) -> str:
 
 
 def refuse_nan(model: Any, name: str) -> None:
-    """Refuse a model with a weight that is not a number, as after training that diverged.
-
-    Arguments:
-        model: the model.
-        name: name of the model, for the message.
-
-    Raises:
-        ModelError: a weight is NaN, or a weight matrix contains an infinite number.
-    """
+    """Refuse a model with a weight that is not a number, as after training that diverged."""
     for weights, parameter in model.named_parameters():
         if not plain(parameter):
             continue
@@ -141,11 +123,7 @@ def refuse_nan(model: Any, name: str) -> None:
 
 
 def refuse_training(model: Any, label: str) -> None:
-    """Refuse a model in memory that is in training mode, or a part of it, because dropout would be active.
-
-    Raises:
-        UsageError: the model is in training mode.
-    """
+    """Refuse a model in memory that is in training mode, or a part of it, because dropout would be active."""
     # The model itself is the first of its modules, and has no name.
     for name, module in model.named_modules():
         if module.training:

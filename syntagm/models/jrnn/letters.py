@@ -43,17 +43,12 @@ def symbols(words: Iterable[bytes]) -> Symbols | None:
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """A mapping from numbers of words to their letters, for words inside and outside the vocabulary.
+    """A mapping from numbers of words to their letters, for words inside and outside the vocabulary."""
 
-    A word of the vocabulary has its number there. The number of any other word is above these and comes from a hash of the
-    word, so that neither it nor the order in which texts are computed depends on the texts before.
+    # A word of the vocabulary has its number there. The number of any other word is above these and comes from a hash
+    # of the word, so that neither it nor the order in which texts are computed depends on the texts before.
 
-    Arguments:
-        vocabulary: the vocabulary. Word 0 is read as the beginning of a text, because the end is never read.
-        symbols: the symbols.
-    """
-
-    vocabulary: Vocabulary
+    vocabulary: Vocabulary  # Word 0 is read as the beginning of a text, because the end is never read
     symbols: Symbols
     _unknown: dict[int, str] = field(default_factory=dict, init=False)
 

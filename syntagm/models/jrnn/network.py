@@ -116,12 +116,7 @@ class Layer(nn.Module):
 
 
 class Network(network.Network):
-    """The network.
-
-    Arguments:
-        size: its size.
-        letters: the letters of words. It reads unknown words, too; the output layer knows those of the vocabulary only.
-    """
+    """The network."""
 
     def __init__(self, size: Size, letters: Letters) -> None:
         super().__init__()
@@ -149,7 +144,6 @@ class Network(network.Network):
         return inputs, (torch.stack(hiddens), torch.stack(cells))
 
     def identity(self) -> list[object]:
-        """Return the symbols."""
         return [list(self._letters.symbols)]
 
     def number(self, word: str) -> int:

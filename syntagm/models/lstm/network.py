@@ -42,12 +42,7 @@ class Network(network.Network):
             self.decoder.weight = self.encoder.weight
 
     def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Read several words; see `recurrent.network.Network.forward`.
-
-        Arguments:
-            ids: shape (steps, columns): word ids.
-            state: hidden and cell state before the first step, each of shape (layers, columns, hidden).
-        """
+        """Read several words; see `recurrent.network.Network.forward`."""
         hidden, state = self.rnn(self.drop(self.encoder(ids)), state)
         return self.drop(hidden), state
 

@@ -27,19 +27,7 @@ Answer = TypeVar("Answer")
 
 
 class MaskedForward:
-    """The forward passes of a masked model, made by `probed`, which sets the attributes.
-
-    Attributes:
-        direct_head: whether the head is applied only to the scored positions.
-        first: the body's first layer, if its queries, keys and values are computed once per token and position; else None.
-        last: the body's last layer, if it is computed only at the scored positions; else None.
-        numerical_error: largest measured difference, in bits per text, between batched and unbatched computation.
-        vocabulary: size of the softmax.
-        symbols: only token ids below this number can be scored.
-        limit: largest number of inputs in a row.
-        widest: number of tokens in the largest batch so far, excluding the probe.
-        evaluated: number of rows so far, excluding the probe.
-    """
+    """The forward passes of a masked model, made by `probed`, which sets the attributes."""
 
     def __init__(self, model: Any, mask: int, budget: int) -> None:
         self.model, self.mask, self.budget = model, mask, budget
@@ -59,19 +47,7 @@ class MaskedForward:
     def visit(
         self, rows: Sequence[Row], read: Callable[[list[int], torch.Tensor], Answer]
     ) -> Iterator[tuple[list[int], Answer]]:
-        """Compute the logits at the scored position of each row, batch by batch, in float32 at least.
-
-        Arguments:
-            rows: the rows, none longer than `limit`.
-            read: function of the indices of the rows in a batch, and their logits, shape (rows, vocabulary). A batch is
-                halved if memory runs out in it, too.
-
-        Yields:
-            The indices of the rows in a batch, and what `read` returned for it.
-
-        Raises:
-            ModelError: memory runs out for a single row.
-        """
+        """Compute the logits at the scored position of each row, batch by batch, in float32 at least."""
         waiting = sorted(range(len(rows)), key=lambda index: len(rows[index].inputs))
         while waiting:
             batch = self._next(rows, waiting)

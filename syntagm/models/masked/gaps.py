@@ -25,11 +25,7 @@ _GAPS, _CANDIDATES = 256, 1 << 15
 
 
 class Filler:
-    """A filler of gaps with a masked model.
-
-    Attributes:
-        places: the tokenizer of candidates in their sentences.
-    """
+    """A filler of gaps with a masked model."""
 
     def __init__(self, forward: MaskedForward, tokenizer: Any, several: bool, model: str) -> None:
         self._forward, self._tokenizer, self._several, self._name = forward, tokenizer, several, model

@@ -39,21 +39,15 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """The tokenised candidates of a gap.
+    """The tokenised candidates of a gap."""
 
-    Arguments:
-        before: token ids before most candidates, including special symbols.
-        after: token ids after most candidates.
-        single: shape (words,): the token id of each candidate that is one token between `before` and `after`, else -1.
-        several: index -> token ids of each candidate that is several tokens between `before` and `after`.
-        odd: index -> candidates that change the tokens around them.
-    """
-
-    before: tuple[int, ...]
-    after: tuple[int, ...]
+    before: tuple[int, ...]  # token ids before most candidates, including special symbols
+    after: tuple[int, ...]  # token ids after most candidates
+    # Shape (words,): the token id of each candidate that is one token between `before` and `after`, else -1.
     single: NDArray[np.int64]
+    # Index -> token ids of each candidate that is several tokens between `before` and `after`.
     several: dict[int, tuple[int, ...]]
-    odd: dict[int, Placed]
+    odd: dict[int, Placed]  # index -> candidates that change the tokens around them
 
     @property
     def highest(self) -> int:
@@ -71,11 +65,7 @@ class Places:
         self._cache: dict[tuple[object, ...], Candidates] = {}
 
     def candidates(self, gap: Gap) -> Candidates:
-        """Tokenise the candidates of a gap. A candidate that does not consist of whole tokens appears in none of the fields.
-
-        Raises:
-            ModelError: the text contains a special symbol, or a character that no token covers.
-        """
+        """Tokenise the candidates of a gap. A candidate that does not consist of whole tokens appears in none of the fields."""
         left, right = _TOUCHING_LEFT.search(gap.left), _TOUCHING_RIGHT.match(gap.right)
         assert left is not None
         assert right is not None

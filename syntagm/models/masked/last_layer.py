@@ -51,11 +51,10 @@ def at_places(layer: Any, places: torch.Tensor) -> Iterator[None]:
 
 
 def _attend(own: Any, scored: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
-    """Compute the attention output at one position per row. Shape (rows, width).
-
-    With one query per row, the key matrix is multiplied with the query and the value matrix with the weighted sum of hidden
-    states, instead of both with every position. The bias of the keys is the same for all positions, so it cancels.
-    """
+    """Compute the attention output at one position per row. Shape (rows, width)."""
+    # With one query per row, the key matrix is multiplied with the query and the value matrix with the weighted sum of
+    # hidden states, instead of both with every position. The bias of the keys is the same for all positions, so it
+    # cancels.
     heads = own.num_attention_heads
     keys, values = (part.weight.unflatten(0, (heads, -1)) for part in (own.key, own.value))
     query = own.query(scored).unflatten(-1, (heads, -1))

@@ -17,24 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """A kind of masking.
+    """A kind of masking."""
 
-    Arguments:
-        name: the value of the option `masking`.
-        hidden: function from a text and the index of the scored token to the positions (in `Framed.inputs`) to mask,
-            including the scored token's own; shape (masks,).
-        help: what is masked, in Markdown.
-        words: what is masked, as a phrase that follows "masking" in a methods paragraph.
-        references: keys of the bibliography.
-        sees: what the surprisal of a token depends on. A rule that also masks all later tokens of the text leaves the text
-            before the token, and the number of tokens after it.
-    """
-
-    name: str
+    name: str  # the value of the option `masking`
+    # Function from a text and the index of the scored token to the positions (in `Framed.inputs`) to mask, including
+    # the scored token's own; shape (masks,).
     hidden: "Callable[[Framed, int], NDArray[np.int64]]"
-    help: str
-    words: str
-    references: tuple[str, ...] = ()
+    help: str  # what is masked, in Markdown
+    words: str  # what is masked, as a phrase that follows "masking" in a methods paragraph
+    references: tuple[str, ...] = ()  # keys of the bibliography
+    # What the surprisal of a token depends on. A rule that also masks all later tokens of the text leaves the text
+    # before the token, and the number of tokens after it.
     sees: Literal["both", "left and length"] = "both"
 
 

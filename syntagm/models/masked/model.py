@@ -44,29 +44,16 @@ _BLOCK = 1 << 19
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A window of a text.
+    """A window of a text."""
 
-    Arguments:
-        owner: the number of the text.
-        window: the window.
-        text: the tokens in it, with special symbols around them.
-        reported: the number reported to `done` when the window is scored.
-    """
-
-    owner: int
+    owner: int  # the number of the text
     window: Window
-    text: Framed
-    reported: int
+    text: Framed  # the tokens in it, with special symbols around them
+    reported: int  # the number reported to `done` when the window is scored
 
 
 class Masked(Identified):
-    """A masked transformer with its tokenizer, created by `load`, or by `from_transformers` for a model in memory.
-
-    Attributes:
-        tokenizer: the tokenizer.
-        forward: the forward passes.
-        filler: the filler of gaps.
-    """
+    """A masked transformer with its tokenizer, created by `load`, or by `from_transformers` for a model in memory."""
 
     def __init__(self, loaded: Loaded, options: Mapping[str, str]) -> None:
         model, tokenizer = loaded.model, loaded.tokenizer
@@ -91,11 +78,7 @@ class Masked(Identified):
         self.identify(loaded)
 
     def identify(self, loaded: Loaded) -> None:
-        """Set the attributes that depend on the values of the weights: name, fingerprint and record.
-
-        Arguments:
-            loaded: the model that was given when this one was created. Its label and its weights may be new ones.
-        """
+        """Set the attributes that depend on the values of the weights: name, fingerprint and record."""
         model = loaded.model
         self.name = FAMILY.canonical(loaded.label, self._options)
         code = hash_code(model)
@@ -144,11 +127,9 @@ class Masked(Identified):
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Compute the pseudo-surprisals of texts of any length; see `LanguageModel.read`.
-
-        The special symbols of a text are placed around each window. A token is scored in the window in which it is
-        farthest from the ends, so it has at least half of `overlap` on each side.
-        """
+        """Compute the pseudo-surprisals of texts of any length; see `LanguageModel.read`."""
+        # The special symbols of a text are placed around each window. A token is scored in the window in which it is
+        # farthest from the ends, so it has at least half of `overlap` on each side.
         limit = self.forward.limit
         if limit >= NO_LIMIT:
             refuse_overlap(overlap, self.name, "this model has no limit of positions and reads a text at once")
@@ -167,15 +148,7 @@ class Masked(Identified):
         weight: Callable[[str], int],
         reducing: bool = False,
     ) -> Iterator[InContext]:
-        """Score texts in windows.
-
-        Arguments:
-            texts: the texts.
-            windows: function from the number of tokens of a text, and that of the special symbols around it, to the windows.
-            done: called after each batch.
-            weight: function that gives the number reported to `done` for a text, over all its windows.
-            reducing: whether entropies and ranks are wanted, too.
-        """
+        """Score texts in windows."""
         self._refuse_change()
         repeats = Counter(texts)
         distinct = list(repeats)
@@ -221,11 +194,7 @@ class Masked(Identified):
         context: Sequence[NDArray[np.int32]],
         reduced: Sequence[NDArray[np.float64]] | None,
     ) -> Iterator[int]:
-        """Fill in the bits, contexts and reductions of windows.
-
-        Yields:
-            After each batch, what is to be reported of the finished windows.
-        """
+        """Fill in the bits, contexts and reductions of windows."""
         remaining = [piece.window.last - piece.window.first for piece in pieces]
         yield sum(piece.reported for piece, rest in zip(pieces, remaining, strict=True) if not rest)
         scored = [
@@ -266,43 +235,26 @@ class Masked(Identified):
             yield finish(*started)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate under one mask; see `LanguageModel.fill`.
-
-        The softmax runs over the whole vocabulary, so a candidate competes with every other token. For a candidate of
-        several tokens, the result is nan. With `masks=several`, its surprisal is the sum over as many masks, unmasked
-        from left to right; such sums can't be compared between candidates of different lengths. `above` and `below` are
-        nan for such a candidate.
-        """
+        """Compute the surprisal of each candidate under one mask; see `LanguageModel.fill`."""
+        # The softmax runs over the whole vocabulary, so a candidate competes with every other token. For a candidate of
+        # several tokens, the result is nan. With `masks=several`, its surprisal is the sum over as many masks, unmasked
+        # from left to right; such sums can't be compared between candidates of different lengths. `above` and `below`
+        # are nan for such a candidate.
         self._refuse_change()
         yield from self.filler.fill(gaps, done)
 
 
 def load(path: str, allow_pickle: bool = False, trust_remote_code: bool = False, **options: str) -> Masked:
-    """Load a masked language model and its tokenizer.
-
-    Raises:
-        UsageError: an option is invalid.
-        ModelError: the model can't be found, its weights are not those that its configuration describes, or it has pickled
-            weights or own code without permission.
-    """
+    """Load a masked language model and its tokenizer."""
     loaded = read("masked", path, FAMILY.choose(options), FAMILY.bundled, allow_pickle, trust_remote_code)
     with one_error(f"masked:{path}", UNUSABLE, CURE):
         return Masked(loaded, options)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:
-    """Create a language model from a transformers model in memory, for example inside a training loop.
-
-    Arguments:
-        model: a transformers model with a masked-language-model head, in evaluation mode. It is neither copied nor moved.
-        tokenizer: its fast tokenizer.
-        label: name of the model in results. Call this function again after a training step, because the fingerprint
-            depends on the weights.
-        options: options of the family that are not about loading.
-
-    Raises:
-        UsageError: an option is invalid, or the model is in training mode.
-    """
+    """Create a language model from a transformers model in memory, for example inside a training loop."""
+    # label: name of the model in results. Call this function again after a training step, because the fingerprint
+    # depends on the weights.
     FAMILY.choose(options, loaded=True)
     return in_memory("masked", model, tokenizer, label, lambda loaded: Masked(loaded, options))
 

@@ -18,16 +18,7 @@ _LENGTHS = (12, 9, 6)
 
 
 def probed(model: Any, mask: int, budget: int) -> MaskedForward:
-    """Return the fastest forward passes of a model that give the same numbers as computing each row alone.
-
-    Arguments:
-        model: a transformers model.
-        mask: token id of the mask.
-        budget: largest number of tokens in a batch.
-
-    Raises:
-        ModelError: no forward pass gives the same numbers.
-    """
+    """Return the fastest forward passes of a model that give the same numbers as computing each row alone."""
     forward = MaskedForward(model, mask, budget)
     _probe(forward)
     forward.widest = forward.evaluated = 0
@@ -35,11 +26,7 @@ def probed(model: Any, mask: int, budget: int) -> MaskedForward:
 
 
 def _probe(forward: MaskedForward) -> None:
-    """Set `first`, `last`, `direct_head`, `vocabulary`, `symbols` and `numerical_error`.
-
-    Raises:
-        ModelError: no way of batching gives the same numbers as computing each row alone.
-    """
+    """Set `first`, `last`, `direct_head`, `vocabulary`, `symbols` and `numerical_error`."""
     texts = _texts(forward)
     rows = [row for text in texts for row in text]
     with torch.inference_mode(), FullPrecision():
@@ -110,10 +97,8 @@ def _batched(forward: MaskedForward, rows: list[Row], targets: list[int]) -> NDA
 
 
 def _same(forward: MaskedForward, batched: NDArray[np.float64], single: NDArray[np.float64]) -> bool:
-    """Return whether bits are equal up to rounding.
-
-    With low-precision dtypes and quantised weights, they are equal up to 0.1 bits per token on average.
-    """
+    """Return whether bits are equal up to rounding."""
+    # With low-precision dtypes and quantised weights, they are equal up to 0.1 bits per token on average.
     if not (np.isfinite(batched).all() and np.isfinite(single).all()):
         return False
     difference = np.abs(batched - single)

@@ -16,17 +16,11 @@ from syntagm.models.hugging_face.tokens import Framed
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
-    """A text with masks and one scored position.
+    """A text with masks and one scored position."""
 
-    Arguments:
-        inputs: shape (inputs,): token ids without masks; rows of the same text share this array.
-        masked: shape (masks,): the masked positions.
-        place: the scored position, one of `masked`.
-    """
-
-    inputs: NDArray[np.int64]
-    masked: NDArray[np.int64]
-    place: int
+    inputs: NDArray[np.int64]  # shape (inputs,): token ids without masks; rows of the same text share this array
+    masked: NDArray[np.int64]  # shape (masks,): the masked positions
+    place: int  # the scored position, one of `masked`
 
     def tokens(self, mask: int) -> NDArray[np.int64]:
         """Return the token ids with masks."""
@@ -72,13 +66,7 @@ class Plan:
 def plan(
     texts: Iterable[tuple[int, Framed, range]], mask: int, hidden: Callable[[Framed, int], NDArray[np.int64]]
 ) -> Plan:
-    """Plan the rows of texts.
-
-    Arguments:
-        texts: tuples of a number, which becomes the `owner` of the targets, a text, and the indices of the tokens to score.
-        mask: token id of the mask.
-        hidden: the function that selects the positions to mask; see `Masking`.
-    """
+    """Plan the rows of texts."""
     rows = Plan(mask)
     for owner, text, indices in texts:
         for index in indices:

@@ -19,23 +19,7 @@ UNKNOWN = -1
 
 
 class Network(network.Network):
-    """An LSTM with an output layer for words and one for tags.
-
-    Arguments:
-        words: size of the vocabulary.
-        embedding: width of the embeddings.
-        hidden: width of the hidden layers.
-        layers: number of layers.
-        tags: the tags.
-        head: `linear`: tags have an output layer of their own; `shared`: tag k has the output of word k, in one softmax over
-            all words, as in the program of Marvin & Linzen.
-        dropout: dropout probability in training.
-        tied: whether embeddings and output layer share their weights.
-        sparse: whether the embeddings have sparse gradients, for plain SGD.
-
-    Raises:
-        UsageError: with a shared head, there are more tags than words.
-    """
+    """An LSTM with an output layer for words and one for tags."""
 
     def __init__(
         self, words: int, embedding: int, hidden: int, layers: int, tags: Sequence[str], head: str,
@@ -61,32 +45,17 @@ class Network(network.Network):
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """The tags of a sentence according to a network.
+    """The tags of a sentence according to a network."""
 
-    Arguments:
-        best: shape (words,): the most probable tag of each word, by its number.
-        nats: shape (words,): the surprisal of the given tag; nan if it did not occur in training.
-    """
-
-    best: NDArray[np.int64]
-    nats: NDArray[np.float64]
+    best: NDArray[np.int64]  # shape (words,): the most probable tag of each word, by its number
+    nats: NDArray[np.float64]  # shape (words,): the surprisal of the given tag; nan if it did not occur in training
 
 
 @FullPrecision()
 def tag(
     network: Network, sentences: Sequence[tuple[Sequence[int], Sequence[int]]], tags: int, batch: int
 ) -> Iterator[tuple[int, Tags]]:
-    """Tag sentences, each from the initial state with the end symbol before it.
-
-    Arguments:
-        network: the network, in evaluation mode.
-        sentences: the ids of words, at least one, and the numbers of their tags.
-        tags: number of tags.
-        batch: largest number of words in a batch; a longer sentence is a separate batch.
-
-    Yields:
-        The index of a sentence and its tags, in the order of computation.
-    """
+    """Tag sentences, each from the initial state with the end symbol before it."""
     device = network.decoder.weight.device
     # Sorted by length, so that little is padded.
     batches: list[list[int]] = []

@@ -23,12 +23,7 @@ _ROWS = 200_000
 
 
 def write(ngrams: Ngrams, path: Path) -> None:
-    """Write a model as an ARPA file. Like lmplz, use the shortest decimals that round to the same 32-bit floats.
-
-    Raises:
-        ModelError: a word contains white space, which the format does not allow.
-        RunError: the disk is full, or the folder can't be written.
-    """
+    """Write a model as an ARPA file. Like lmplz, use the shortest decimals that round to the same 32-bit floats."""
     if word := next((word for word in ngrams.words if word.split() != [word]), None):
         raise ModelError(
             str(path), f"the word {word!r}", "words without white space", "The ARPA format does not allow it."

@@ -29,11 +29,7 @@ _GZIP = b"\x1f\x8b"
 
 
 def read(path: Path) -> Ngrams:
-    """Read an ARPA file, gzipped or not.
-
-    Raises:
-        ModelError: the file can't be read, or is not a complete ARPA file; the message names the line.
-    """
+    """Read an ARPA file, gzipped or not."""
     reader = _Reader(path)
     try:
         with regular.opened(path) as file:

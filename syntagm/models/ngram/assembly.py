@@ -12,17 +12,11 @@ from syntagm.models.ngram.ngrams import END, START, UNKNOWN, Ngrams
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """The n-grams of one length, in file order.
+    """The n-grams of one length, in file order."""
 
-    Arguments:
-        words: shape (n-grams, order), int32: word ids, first to last.
-        logs: shape (n-grams,), float32: log10 p of the last word given the others.
-        weights: shape (n-grams,), float32: log10 of the back-off weight.
-    """
-
-    words: NDArray[np.int32]
-    logs: NDArray[np.float32]
-    weights: NDArray[np.float32]
+    words: NDArray[np.int32]  # shape (n-grams, order), int32: word ids, first to last
+    logs: NDArray[np.float32]  # shape (n-grams,), float32: log10 p of the last word given the others
+    weights: NDArray[np.float32]  # shape (n-grams,), float32: log10 of the back-off weight
 
     @staticmethod
     def joined(parts: Iterable["Listed"], order: int) -> "Listed":
@@ -37,19 +31,9 @@ class Listed:
 
 
 def assemble(place: str, words: Sequence[str], listed: Sequence[Listed]) -> Ngrams:
-    """Build a model from the n-grams of a file.
-
-    Suffixes of some n-grams may be missing, because SRILM prunes them. They are added with the probability that backing
-    off gives them. If the unknown word is missing, its probability is 0.
-
-    Arguments:
-        place: name of the file, for messages.
-        words: the words by id.
-        listed: the n-grams of each order, from 1.
-
-    Raises:
-        ModelError: an n-gram is listed twice, there is no start or end symbol, or a start symbol is not first.
-    """
+    """Build a model from the n-grams of a file."""
+    # Suffixes of some n-grams may be missing, because SRILM prunes them. They are added with the probability that
+    # backing off gives them. If the unknown word is missing, its probability is 0.
     words, listed = _renumbered(place, words, listed)
     return _sorted(place, words, listed) or _whole(place, words, _closed(listed))
 

@@ -24,12 +24,7 @@ _ROOM = 500_000
 
 
 class BackOff(LanguageModel):
-    """An n-gram model with its vocabulary, created by `ngram.load`.
-
-    Attributes:
-        ngrams: the n-grams.
-        vocabulary: the vocabulary, with classes of unknown words.
-    """
+    """An n-gram model with its vocabulary, created by `ngram.load`."""
 
     can = frozenset(FAMILY.can)
     worth_caching: ClassVar[bool] = False
@@ -81,11 +76,7 @@ class BackOff(LanguageModel):
         return self.ngrams.logs(text), in_vocabulary
 
     def reductions(self, words: Sequence[str]) -> NDArray[np.float64]:
-        """Return the entropy before each word in bits, and its rank; shape (2, words), nan at start symbols.
-
-        Arguments:
-            words: as for `Source.logs`.
-        """
+        """Return the entropy before each word in bits, and its rank; shape (2, words), nan at start symbols."""
         text, _ = self._ids(words)
         ids, begin = text.tolist(), 0
         places: dict[tuple[int, ...], list[int]] = {}

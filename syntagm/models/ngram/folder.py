@@ -46,11 +46,7 @@ _SHAPE = {
 
 @contextlib.contextmanager
 def training(folder: Path) -> Iterator[None]:
-    """Lock a model folder while a model is trained for it, and leave no unfinished files in it.
-
-    Raises:
-        RunError: another process trains a model for this folder, or the folder can't be written.
-    """
+    """Lock a model folder while a model is trained for it, and leave no unfinished files in it."""
     with lock.held(atomic.inside(folder, _UNFINISHED)):
         try:
             yield
@@ -66,11 +62,7 @@ def clear(folder: Path) -> None:
 
 
 def write(folder: Path, ngrams: Ngrams, vocabulary: Vocabulary, tokens: str, training: Mapping[str, object]) -> None:
-    """Write a model, inside `training`. An existing model is replaced once the new one is completely on disk.
-
-    Raises:
-        RunError: the disk is full, or the folder can't be written.
-    """
+    """Write a model, inside `training`. An existing model is replaced once the new one is completely on disk."""
     new = folder / _UNFINISHED
     try:
         vocabulary.write(new / "vocabulary.txt")
@@ -106,11 +98,7 @@ def _arrays(ngrams: Ngrams) -> dict[str, NDArray[Any]]:
 
 
 def read(folder: Path) -> tuple[Ngrams, Vocabulary, str, str]:
-    """Read a model: n-grams, vocabulary, the option `tokens` of its training, and a hash of everything.
-
-    Raises:
-        ModelError: a file is missing, damaged, or from a different training run.
-    """
+    """Read a model: n-grams, vocabulary, the option `tokens` of its training, and a hash of everything."""
     place = f"ngram:{folder}"
     head = check(folder)
     words = vocabulary.read(folder / "vocabulary.txt")
@@ -127,11 +115,7 @@ def read(folder: Path) -> tuple[Ngrams, Vocabulary, str, str]:
 
 
 def check(folder: Path) -> dict[str, Any]:
-    """Read model.json, and check that the other files were written together with it.
-
-    Raises:
-        ModelError: a file is missing, damaged, or from a different training run.
-    """
+    """Read model.json, and check that the other files were written together with it."""
     place, head = f"ngram:{folder}", _head(folder)
     sealed = seal.demand(folder, ModelError)
     for name in FILES:

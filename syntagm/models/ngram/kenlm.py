@@ -101,11 +101,7 @@ class KenLM(LanguageModel):
         return np.stack([self._possible(logs, in_vocabulary), no_ranks, no_ranks]), in_vocabulary
 
     def best(self, before: Sequence[str], count: int) -> list[tuple[str, bool, float]]:
-        """Refuse to list words, since those in the file can't be listed.
-
-        Raises:
-            ModelError: always.
-        """
+        """Refuse to list words, since those in the file can't be listed."""
         if count:
             raise unable(self.name, "best", "a model that can, such as one in an ARPA file")
         return []

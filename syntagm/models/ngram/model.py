@@ -30,12 +30,7 @@ def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
 
 
 def load(path: str, **options: str) -> BackOff | KenLM:
-    """Load an n-gram model.
-
-    Raises:
-        UsageError: the family has no such option, or the option does not apply to this kind of file.
-        ModelError: the model can't be read, is damaged, or needs a package that is not installed.
-    """
+    """Load an n-gram model."""
     chosen, place = FAMILY.choose(options), Path(path)
     check(FAMILY.name, path, chosen)
     if place.is_dir():

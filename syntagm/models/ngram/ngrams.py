@@ -19,21 +19,17 @@ END, UNKNOWN, START = "</s>", "<unk>", "<s>"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ngrams:
-    """A back-off model.
+    """A back-off model."""
 
-    Arguments:
-        words: the words by id: END is 0, UNKNOWN is 1, START is the last.
-        firsts: for each order from 2: shape (n-grams,), int32: the first word of each n-gram.
-        suffixes: for each order from 2: shape (n-grams,), int32: the index, one order below, of the n-gram without its
-            first word. N-grams are sorted by suffix, then by first word.
-        probabilities: for each order from 1: shape (n-grams,), float32: log10 p of the last word given the others.
-        backoffs: for each order but the highest: shape (n-grams,), float32: log10 of the back-off weight.
-    """
-
-    words: tuple[str, ...]
+    words: tuple[str, ...]  # the words by id: END is 0, UNKNOWN is 1, START is the last
+    # For each order from 2: shape (n-grams,), int32: the first word of each n-gram.
     firsts: tuple[NDArray[np.int32], ...]
+    # For each order from 2: shape (n-grams,), int32: the index, one order below, of the n-gram without its first word.
+    # N-grams are sorted by suffix, then by first word.
     suffixes: tuple[NDArray[np.int32], ...]
+    # For each order from 1: shape (n-grams,), float32: log10 p of the last word given the others.
     probabilities: tuple[NDArray[np.float32], ...]
+    # For each order but the highest: shape (n-grams,), float32: log10 of the back-off weight.
     backoffs: tuple[NDArray[np.float32], ...]
     _keys: list[NDArray[np.int64]] = field(default_factory=list, init=False, repr=False)
 
@@ -57,11 +53,7 @@ class Ngrams:
         return [*columns, numbers]
 
     def numbers(self, text: NDArray[np.int32]) -> list[NDArray[np.int32]]:
-        """Return for each order the index of the n-gram that ends at each position of `text`; -1 if there is none.
-
-        Arguments:
-            text: shape (text,), int32: word ids, with the start symbol before each sentence.
-        """
+        """Return for each order the index of the n-gram that ends at each position of `text`; -1 if there is none."""
         numbers_by_order = [text]
         for places, at in self._ending(text):
             numbers = np.full(len(text), -1, np.int32)
@@ -116,13 +108,8 @@ class Ngrams:
         return self._keys[index]
 
     def logs(self, text: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return log10 p of each word of `text` given the words before it in its sentence, nan at start symbols.
-
-        The same word after the same history always has exactly the same number.
-
-        Returns:
-            Shape (text,).
-        """
+        """Return log10 p of each word of `text` given the words before it in its sentence, nan at start symbols."""
+        # The same word after the same history always has exactly the same number.
         logs = self.probabilities[0].take(text).astype(np.float64)
         weights = self.backoffs[0].take(text) if self.backoffs else logs
         for index, (places, at) in enumerate(self._ending(text), 1):
@@ -135,11 +122,7 @@ class Ngrams:
         return logs
 
     def distribution(self, history: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return log10 p of every word after a history: shape (words,). It is -inf for the start symbol.
-
-        Arguments:
-            history: shape (history,), int32: the start symbol, then words.
-        """
+        """Return log10 p of every word after a history: shape (words,). It is -inf for the start symbol."""
         contexts = [int(numbers[-1]) for numbers in self.numbers(history)]
         logs = self.probabilities[0].astype(np.float64)
         places = indices = np.arange(len(self.words), dtype=np.int32)

@@ -24,17 +24,11 @@ Reduce: TypeAlias = Callable[[Sequence[str]], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Tokenisation:
-    """The options for splitting texts into words.
+    """The options for splitting texts into words."""
 
-    Arguments:
-        tokens: `blanks`, `treebank` or `auto`, as in `words.words`.
-        eos: whether the end symbol is listed.
-        lower: whether words are looked up in lower case.
-    """
-
-    tokens: str
-    eos: bool
-    lower: bool
+    tokens: str  # `blanks`, `treebank` or `auto`, as in `words.words`
+    eos: bool  # whether the end symbol is listed
+    lower: bool  # whether words are looked up in lower case
 
 
 class Source(Protocol):
@@ -78,23 +72,13 @@ class WordScorer:
         return END if self._tokenisation.eos else None
 
     def scoring_settings(self, unknown: str) -> dict[str, str]:
-        """Return the scoring settings.
-
-        Arguments:
-            unknown: the value of the setting `unknown`.
-        """
         eos, case = "yes" if self._tokenisation.eos else "no", "lower" if self._tokenisation.lower else "keep"
         return FAMILY.scoring_settings({}, eos=eos, tokens=self._tokenisation.tokens, case=case, unknown=unknown)
 
     def score(
         self, texts: Sequence[str], done: Callable[[int], None] | None = None, reductions: Reduce | None = None
     ) -> Iterator[Surprisals]:
-        """Compute the surprisals of each text; see `LanguageModel.score`.
-
-        Arguments:
-            texts, done: as in `LanguageModel.score`.
-            reductions: gives entropies and ranks, if they are wanted, too.
-        """
+        """Compute the surprisals of each text; see `LanguageModel.score`."""
         for begin in range(0, len(texts), _TEXTS):
             batch = texts[begin : begin + _TEXTS]
             yield from self._batch(batch, reductions)
@@ -166,11 +150,9 @@ class WordScorer:
                 )  # fmt: skip
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate of one or more words, given the text before it; see `LanguageModel.fill`.
-
-        `above` and `below` are nan for multi-word candidates, and for KenLM's binary files. If the file has no unknown
-        word, the surprisal of unknown words is infinite.
-        """
+        """Compute the surprisal of each candidate of one or more words, given the text before it; see `LanguageModel.fill`."""
+        # `above` and `below` are nan for multi-word candidates, and for KenLM's binary files. If the file has no
+        # unknown word, the surprisal of unknown words is infinite.
         divided = [divide(gap, self._tokenisation.tokens, self._name) for gap in gaps]
         lists = {id(gap.candidates): gap.candidates for gap in divided}
         keys = [
@@ -217,12 +199,7 @@ class WordScorer:
 
 
 def _starts_if_single_spaces(words: Sequence[str], borders: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the starts of words and end symbols in their sentences, if words are separated by single spaces.
-
-    Arguments:
-        words: words of all sentences, each sentence between its start symbol and its end symbol.
-        borders: the positions of the start symbols.
-    """
+    """Return the starts of words and end symbols in their sentences, if words are separated by single spaces."""
     lengths = np.fromiter(map(len, words), np.int64, len(words)) + 1
     after = np.cumsum(lengths)
     # The space before a word belongs to the word.

@@ -26,31 +26,17 @@ from syntagm.models.recurrent.softmax import AdaptiveSoftmax, Softmax
 
 @dataclass(frozen=True, slots=True)
 class Dropout:
-    """Probabilities of dropout in training. But for the recurrent weights, what is kept is scaled up.
+    """Probabilities of dropout in training. But for the recurrent weights, what is kept is scaled up."""
 
-    Arguments:
-        output: before the output layer.
-        layers: between layers.
-        inputs: after the embeddings. These three drop the same neurons at all steps of a column.
-        words: of words in the whole embedding matrix.
-        recurrent: of recurrent weights; they are the same at all steps, and scaled down after training.
-    """
-
-    output: float = 0.0
-    layers: float = 0.0
-    inputs: float = 0.0
-    words: float = 0.0
-    recurrent: float = 0.0
+    output: float = 0.0  # before the output layer
+    layers: float = 0.0  # between layers
+    inputs: float = 0.0  # after the embeddings. These three drop the same neurons at all steps of a column.
+    words: float = 0.0  # of words in the whole embedding matrix
+    recurrent: float = 0.0  # of recurrent weights; they are the same at all steps, and scaled down after training
 
 
 class Layer(nn.Module):
-    """A layer of ordered neurons.
-
-    Arguments:
-        inputs: width of the inputs.
-        width: number of neurons, a multiple of `chunk`.
-        chunk: number of neurons with the same master gates.
-    """
+    """A layer of ordered neurons."""
 
     def __init__(self, inputs: int, width: int, chunk: int) -> None:
         super().__init__()
@@ -60,12 +46,7 @@ class Layer(nn.Module):
         self.input, self.recurrent = nn.Linear(inputs, rows), nn.Linear(width, rows)
 
     def cell(self, gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the hidden and the cell state after a step, and the distance d_f to the word before.
-
-        Arguments:
-            gates: shape (texts, rows): the sum of both linear maps.
-            cell: shape (texts, width): the cell state before the step.
-        """
+        """Return the hidden and the cell state after a step, and the distance d_f to the word before."""
         n = self.chunks
         enter = 1 - gates[:, :n].softmax(1).cumsum(1)
         keep = gates[:, n : 2 * n].softmax(1).cumsum(1)
@@ -79,20 +60,7 @@ class Layer(nn.Module):
 
 
 class Network(network.Network):
-    """An ON-LSTM language model.
-
-    Arguments:
-        words: size of the vocabulary.
-        embedding: width of the embeddings and of the last layer.
-        hidden: width of the other layers.
-        layers: number of layers.
-        chunk: number of neurons with the same master gates.
-        cutoffs: the first word of each tail of an adaptive softmax; none for a plain one.
-        dropout: the probabilities of dropout in training.
-
-    Raises:
-        UsageError: a width is no multiple of `chunk`, or the cut-offs are not increasing numbers of words.
-    """
+    """An ON-LSTM language model."""
 
     def __init__(
         self, words: int, embedding: int, hidden: int, layers: int, chunk: int, cutoffs: Sequence[int] = (),
@@ -120,12 +88,7 @@ class Network(network.Network):
         return self.dropped(raw, self.dropout.output), state
 
     def raw(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Return the states of the last layer without dropout, and the state after the last step.
-
-        Arguments:
-            ids: shape (steps, columns): word ids.
-            state: for each layer, hidden and cell state before the first step, shape (2, columns, width).
-        """
+        """Return the states of the last layer without dropout, and the state after the last step."""
         # Weights of words that are dropped are not looked up, so a number for each word suffices.
         kept = self.dropped(self.encoder.weight.new_ones(1, len(self.encoder.weight), 1), self.dropout.words)
         outputs = self.dropped(self.encoder(ids) * kept[0, ids], self.dropout.inputs)

@@ -33,31 +33,17 @@ _ATOM = re.compile(f"{_PART}+|[^{_PART}]+")
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The tokens of a completion.
+    """The tokens of a completion."""
 
-    Arguments:
-        pieces: the tokens of the prompt and, after them, those that were generated, as pieces of text.
-        logprobs: the natural logarithm of the probability of each; None for a first token that nothing precedes.
-        prompt: the number of tokens of the prompt, by the server's count.
-        generated: the number of generated tokens, by the server's count.
-    """
-
-    pieces: tuple[str, ...]
+    pieces: tuple[str, ...]  # the tokens of the prompt and, after them, those that were generated, as pieces of text
+    # The natural logarithm of the probability of each; None for a first token that nothing precedes.
     logprobs: tuple[float | None, ...]
-    prompt: int
-    generated: int
+    prompt: int  # the number of tokens of the prompt, by the server's count
+    generated: int  # the number of generated tokens, by the server's count
 
 
 def completion(answer: dict[str, Any], place: str) -> Completion:
-    """Check an answer to a request for one completion.
-
-    Arguments:
-        answer: the answer.
-        place: what was asked, for messages.
-
-    Raises:
-        InputError: it has another form, or log-probabilities that are not possible.
-    """
+    """Check an answer to a request for one completion."""
     choices = answer.get("choices")
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
         raise InputError(place, f"the choices {shown(choices)}", "a list of one choice", _CURE)
@@ -89,11 +75,7 @@ def _count(value: object, place: str) -> int:
 
 
 def logprob(value: object, place: str) -> float:
-    """Return a log-probability of an answer.
-
-    Raises:
-        InputError: it is not a number of at most 0, or stands for a probability of 0.
-    """
+    """Return a log-probability of an answer."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         raise InputError(place, f"the log-probability {shown(value)}", "a number of at most 0")
     if value > ROUNDING_NATS:
@@ -190,16 +172,7 @@ def _spans(text: str, pieces: Sequence[str], place: str) -> list[tuple[int, int]
 
 
 def _placed(text: str, atom: str, at: int, after_part: bool, place: str, number: int) -> tuple[int, int]:
-    """Return where a piece begins and ends that shows whole characters.
-
-    Arguments:
-        text: the text.
-        atom: the piece, or the part of it that shows whole characters.
-        at: where it may begin.
-        after_part: whether parts of characters, of unknown length, precede it.
-        place: the text's place, for messages.
-        number: number of the token.
-    """
+    """Return where a piece begins and ends that shows whole characters."""
     bare = atom.lstrip()
     last = _dense(text, at) if after_part else at
     # A character of which two tokens have a part, and neither shows it. Next to another such character, it could be that one.

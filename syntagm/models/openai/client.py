@@ -53,13 +53,7 @@ class Spent:
 
 
 class _Again(Exception):
-    """A failure after which the same request may succeed.
-
-    Arguments:
-        reason: the failure, in words.
-        wait: the seconds that the server asks for; None if it doesn't.
-        answered: whether the server answered at all.
-    """
+    """A failure after which the same request may succeed."""
 
     def __init__(self, reason: str, wait: float | None = None, answered: bool = True) -> None:
         super().__init__(reason)
@@ -67,22 +61,7 @@ class _Again(Exception):
 
 
 class Client:
-    """A server of models.
-
-    Arguments:
-        address: its URL, such as `http://localhost:8000/v1`.
-        place: name of the model in messages.
-        key: the key for the server; empty for none.
-        seconds: the longest time for an answer.
-        tries: how often a request is sent.
-
-    Attributes:
-        base: the path of the URL, such as `/v1`.
-        spent: what was asked so far.
-
-    Raises:
-        UsageError: the URL has another form, or the key would be sent over a network without encryption.
-    """
+    """A server of models."""
 
     def __init__(self, address: str, place: str, key: str, seconds: float, tries: int) -> None:
         self._scheme, self._host, self._port, self.base = _split(address)
@@ -105,17 +84,7 @@ class Client:
         return self._asked("GET", path, None, f"an answer to GET {path}", threading.Event())
 
     def post(self, path: str, body: Mapping[str, Any], subject: str, stop: threading.Event) -> dict[str, Any]:
-        """Return the answer to a POST request.
-
-        Arguments:
-            path: the path, which begins with `base` in most cases.
-            body: the body.
-            subject: what the request is about, for messages.
-            stop: set it, and call `stopped`, to give up.
-
-        Raises:
-            ModelError: the server can't be reached, refuses the request, or its answer is not a JSON object.
-        """
+        """Return the answer to a POST request."""
         return self._asked("POST", path, json.dumps(body).encode("ascii"), subject, stop)
 
     def used(self, prompt_tokens: int, generated_tokens: int) -> None:

@@ -27,20 +27,7 @@ _PART = "\ufffd"
 
 
 def completion(client: Client, prompt: str, special: bool, echo: bool, place: str, stop: threading.Event) -> Completion:
-    """Return the tokens of a text as in a completion with echo but without a generated token, or the generated token alone.
-
-    Arguments:
-        client: the server.
-        prompt: the text.
-        special: whether special symbols in the text are tokens.
-        echo: whether the tokens of the text are returned.
-        place: what is asked, for messages.
-        stop: as in `Client.post`.
-
-    Raises:
-        InputError: an answer has another form.
-        ModelError: as for `Client.post`.
-    """
+    """Return the tokens of a text as in a completion with echo but without a generated token, or the generated token alone."""
     root = client.base.removesuffix("/v1")
     body = {"content": prompt, "add_special": True, "parse_special": special, "with_pieces": True}
     entries = client.post(f"{root}/tokenize", body, place, stop).get("tokens")

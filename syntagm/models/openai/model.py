@@ -66,14 +66,7 @@ _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,100}")
 
 
 class Served(LanguageModel):
-    """A model on a server, created by `load`.
-
-    Arguments:
-        client: the server.
-        about: what the server says of the model.
-        options: options of the family.
-        place: name of the model in messages.
-    """
+    """A model on a server, created by `load`."""
 
     one_by_one: ClassVar[bool] = True
     steady: ClassVar[bool] = False
@@ -113,11 +106,7 @@ class Served(LanguageModel):
         }
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Ask the server for the surprisals of each text; see `LanguageModel.score`.
-
-        Raises:
-            ModelError: the server does not answer, its tokens are not those of a text, or a text contains the start symbol.
-        """
+        """Ask the server for the surprisals of each text; see `LanguageModel.score`."""
         refuse_surrogates(texts, self._place)
         if self.bos and (text := next((text for text in texts if self.bos in text), None)) is not None:
             raise ModelError(
@@ -250,11 +239,7 @@ class Served(LanguageModel):
         return 0.0 if digits > _UNROUNDED else longest * 0.5 * 10.0**-digits / math.log(2)
 
     def _check_continuations(self) -> int:
-        """Compare generated tokens with their echoes; return the number of texts for which they agree.
-
-        Raises:
-            ModelError: most differ, or none can be compared.
-        """
+        """Compare generated tokens with their echoes; return the number of texts for which they agree."""
         agree, differ, stop = 0, list[str](), threading.Event()
         for text in PROBES:
             generated = self._asked(text, stop, echo=False)
@@ -291,12 +276,7 @@ def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
 
 
 def load(path: str, **options: str) -> Served:
-    """Find a model on the server at the URL `path`.
-
-    Raises:
-        UsageError: an option or the URL is invalid, or the server offers no such model.
-        ModelError: the server can't be reached, or its answers are refused.
-    """
+    """Find a model on the server at the URL `path`."""
     client = _client(path, chosen := FAMILY.choose(options))
     return Served(client, _about(client, chosen.get("model", "")), options, f"openai:{path}")
 

@@ -28,11 +28,7 @@ def available(client: Client, model: str, place: str) -> bool:
 
 
 def spelled(client: Client, model: str, prompt: str, place: str) -> list[str]:
-    """Return the tokens of a text as in the vocabulary, special symbols included; none if the server does not list them.
-
-    Raises:
-        ModelError: as for `Client.post`.
-    """
+    """Return the tokens of a text as in the vocabulary, special symbols included; none if the server does not list them."""
     body = {"model": model, "prompt": prompt, "return_token_strs": True}
     answer = client.post(f"{client.base.removesuffix('/v1')}/tokenize", body, place, threading.Event())
     tokens = answer.get("token_strs")

@@ -58,11 +58,7 @@ class Hello:
 
 
 def hello(answer: Mapping[str, Any]) -> Hello:
-    """Check what a program says of its model.
-
-    Raises:
-        InputError: a key is missing or unknown, or has a wrong value.
-    """
+    """Check what a program says of its model."""
     check(answer, _HELLO, "answer to hello")
     for key in ("name", "fingerprint", "bos", "eos"):
         if answer[key] is not None and not (answer[key] and answer[key].isprintable()):
@@ -91,11 +87,7 @@ def hello(answer: Mapping[str, Any]) -> Hello:
 
 
 def surprisals(answer: Mapping[str, Any], texts: Sequence[str], about: Hello) -> list[Surprisals]:
-    """Check the surprisals of texts.
-
-    Raises:
-        InputError: keys, types or lengths are wrong; tokens don't partition their text; or surprisals are not possible.
-    """
+    """Check the surprisals of texts."""
     check(answer, _SURPRISALS, "answer")
     _refuse_lengths("answer", {"answers": len(answer["answers"])}, len(texts))
     return [
@@ -126,11 +118,7 @@ def _surprisals(text: str, answer: Mapping[str, Any], about: Hello, place: str) 
 
 
 def fills(answer: Mapping[str, Any], gaps: Sequence[Gap], about: Hello) -> list[Fill]:
-    """Check the surprisals of the candidates in gaps.
-
-    Raises:
-        InputError: keys, types or lengths are wrong, or numbers are not possible.
-    """
+    """Check the surprisals of the candidates in gaps."""
     check(answer, _FILLS, "answer")
     _refuse_lengths("answer", {"answers": len(answer["answers"])}, len(gaps))
     return [

@@ -25,21 +25,13 @@ SECONDS, BATCH = 600.0, 16
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How a program is started and asked.
+    """How a program is started and asked."""
 
-    Arguments:
-        command: the program and its arguments.
-        folder: the folder in which it is started.
-        options: what it is told at the start.
-        seconds: the longest time for an answer.
-        batch: the largest number of texts or gaps in a request.
-    """
-
-    command: Sequence[str]
-    folder: Path
-    options: Mapping[str, Any] = field(default_factory=dict)
-    seconds: float = SECONDS
-    batch: int = BATCH
+    command: Sequence[str]  # the program and its arguments
+    folder: Path  # the folder in which it is started
+    options: Mapping[str, Any] = field(default_factory=dict)  # what it is told at the start
+    seconds: float = SECONDS  # the longest time for an answer
+    batch: int = BATCH  # the largest number of texts or gaps in a request
 
 
 class Answering(Protocol):
@@ -57,15 +49,7 @@ class Answering(Protocol):
 
 
 class ProgramModel(LanguageModel):
-    """A model that asks a program; created by `load` of the families that start programs.
-
-    Arguments:
-        family: the family.
-        place: the model's file, for messages.
-        start: how the program is started.
-        sources: hash of what the numbers depend on, as far as it is known here, such as the program's files.
-        process: what is asked instead of the program.
-    """
+    """A model that asks a program; created by `load` of the families that start programs."""
 
     steady: ClassVar[bool] = False
 
@@ -113,7 +97,6 @@ class ProgramModel(LanguageModel):
         return self._in_batches(gaps, ask, done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Return whether the program lists each word."""
         if "fill" not in self.can:
             return super().single(words)
         return np.array([word in self._words for word in words], bool)
@@ -164,11 +147,7 @@ class ProgramModel(LanguageModel):
 
 
 def sources(start: Start) -> str:
-    """Return a hash of a program's command and options. Files count with their content, wherever they are.
-
-    Raises:
-        OSError: a file can't be read.
-    """
+    """Return a hash of a program's command and options. Files count with their content, wherever they are."""
     paths = {word: start.folder / word for word in start.command}
     files = {word: [path.name, hashing.of_file(path)] for word, path in paths.items() if path.is_file()}
     described = json.dumps([[files.get(word, word) for word in start.command], start.options], sort_keys=True)
@@ -176,11 +155,7 @@ def sources(start: Start) -> str:
 
 
 def refuse_unless_allowed(place: str, allow_exec: bool) -> None:
-    """Refuse to start a program without permission.
-
-    Raises:
-        ModelError: it was not given.
-    """
+    """Refuse to start a program without permission."""
     if not allow_exec:
         raise ModelError(
             place, "a program, which is not started without permission", "the permission",

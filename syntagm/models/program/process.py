@@ -33,14 +33,7 @@ class Ended(Exception):
 
 
 class Process:
-    """A program that is started when it is first asked, and again after it ended.
-
-    Arguments:
-        command: the program and its arguments.
-        folder: the folder in which it is started.
-        name: the name of the model in messages.
-        seconds: the longest time for an answer.
-    """
+    """A program that is started when it is first asked, and again after it ended."""
 
     def __init__(self, command: Sequence[str], folder: Path, name: str, seconds: float) -> None:
         self._command, self._folder, self._name, self._seconds = list(command), folder, name, seconds
@@ -53,17 +46,7 @@ class Process:
         return self._child is not None
 
     def ask(self, request: Mapping[str, Any], subject: str) -> dict[str, Any]:
-        """Send a request, and return the answer without its number.
-
-        Arguments:
-            request: the request; a number is added.
-            subject: what the request is about, for messages.
-
-        Raises:
-            Ended: the program ended.
-            ModelError: the program can't be started, takes too long, reports an error, or its answer is not a JSON
-                object with the number of the request.
-        """
+        """Send a request, and return the answer without its number."""
         self._number += 1
         line = json.dumps({"id": self._number, **request}).encode("ascii") + b"\n"
         if self._child is None:

@@ -25,12 +25,7 @@ def check(name: str, path: str, chosen: Mapping[str, str], allow_exec: bool = Fa
 
 
 def load(path: str, allow_exec: bool = False, **options: str) -> ProgramModel:
-    """Start the class in the file `path`.
-
-    Raises:
-        UsageError: an option is invalid.
-        ModelError: the permission is missing, there is no such file, or it has no class that can be started.
-    """
+    """Start the class in the file `path`."""
     place, file = f"python:{path}", Path(path).resolve()
     check(FAMILY.name, path, FAMILY.choose(options), allow_exec)
     try:
@@ -41,13 +36,8 @@ def load(path: str, allow_exec: bool = False, **options: str) -> ProgramModel:
 
 
 def of_object(own: Any) -> ProgramModel:
-    """Return the model that an object in memory is. Its attributes and answers are those of the class in a file.
-
-    Nothing is known of what its numbers depend on besides the fingerprint that it states.
-
-    Raises:
-        ModelError: the object does not describe its model.
-    """
+    """Return the model that an object in memory is. Its attributes and answers are those of the class in a file."""
+    # Nothing is known of what its numbers depend on besides the fingerprint that it states.
     place = f"an object of the class {type(own).__name__}"
     return ProgramModel(FAMILY, place, Start([], Path()), "in memory", _InMemory(own, place))
 
@@ -61,12 +51,7 @@ class _InMemory:
         self._own, self._place = own, place
 
     def ask(self, request: Mapping[str, Any], subject: str) -> dict[str, Any]:
-        """Ask the object.
-
-        Raises:
-            ModelError: the object raised an exception, which is the cause of the error, or its answer is not made of lists,
-                numbers and texts.
-        """
+        """Ask the object."""
         try:
             reply = serve.answer(self._own, request, KEYS)
             # As between processes: arrays and tensors become lists.

@@ -53,11 +53,6 @@ def _model(file: str) -> Any:
 
 
 def answer(model: Any, request: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
-    """Return what a model answers to a request.
-
-    Arguments:
-        keys: the attributes that describe the model.
-    """
     match request["do"]:
         case "hello":
             return {key: getattr(model, key) for key in keys if hasattr(model, key)}

@@ -113,11 +113,7 @@ def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
 
 
 def load(path: str, **options: str) -> Random:
-    """Create the random model for a seed.
-
-    Raises:
-        UsageError: an option is unknown, or the seed is not a whole number or too long.
-    """
+    """Create the random model for a seed."""
     chosen = FAMILY.choose(options)
     return Random(int(chosen["seed"]), chosen["unigram"] == "yes")
 

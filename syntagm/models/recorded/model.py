@@ -48,11 +48,6 @@ class Recorded(LanguageModel):
         self.record = {"sentences": len(answers)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Return the recorded surprisals of each text.
-
-        Raises:
-            ModelError: a text is not in the file.
-        """
         for text in texts:
             if text not in self._answers:
                 raise ModelError(
@@ -65,11 +60,7 @@ class Recorded(LanguageModel):
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Raise ModelError, because a recording does not contain the contexts of its tokens.
-
-        Raises:
-            ModelError: this method is called.
-        """
+        """Raise ModelError, because a recording does not contain the contexts of its tokens."""
         raise ModelError(
             self.name, "recorded surprisals, whose contexts are not known", "a model that computes surprisals",
             "The file itself has a row per token.",
@@ -95,11 +86,7 @@ def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
 
 
 def load(path: str, **options: str) -> Recorded:
-    """Load the surprisals in the file `path`.
-
-    Raises:
-        ModelError: the file can't be read, has impossible bits, or has different surprisals for the same text.
-    """
+    """Load the surprisals in the file `path`."""
     try:
         content = utf8.whole(Path(path), MAX_BYTES)
         text = utf8.decoded(content, Path(path))

@@ -34,35 +34,22 @@ _CONTEXTS = 256
 
 
 class RecurrentModel(LanguageModel):
-    """A recurrent network with its vocabulary, created by `load`, or from a network during training.
+    """A recurrent network with its vocabulary, created by `load`, or from a network during training."""
 
-    Attributes:
-        family: the declaration of the family.
-        scorer: the name and version of the computation, for the fingerprint.
-        format: the format of `model.json`.
-        keys: the keys of `model.json` that describe the network, each with a function that tells whether a value is valid.
-            They are arguments of the network.
-        repeated: the keys that tell how many parts of a kind the network has.
-        kind: the class of the network.
-        symbols: the symbols before and after a text; both are the word 0 of the vocabulary.
-    """
-
-    family: ClassVar[Family]
-    scorer: ClassVar[str]
-    format: ClassVar[int] = 1
+    family: ClassVar[Family]  # the declaration of the family
+    scorer: ClassVar[str]  # the name and version of the computation, for the fingerprint
+    format: ClassVar[int] = 1  # the format of `model.json`
+    # The keys of `model.json` that describe the network, each with a function that tells whether a value is valid. They
+    # are arguments of the network.
     keys: ClassVar[weights.Keys]
-    repeated: ClassVar[tuple[str, ...]] = ("layers",)
+    repeated: ClassVar[tuple[str, ...]] = ("layers",)  # the keys that tell how many parts of a kind the network has
     kind: ClassVar[Callable[..., Network]]
+    # The symbols before and after a text; both are the word 0 of the vocabulary.
     symbols: ClassVar[tuple[str, str]] = (END, END)
 
     @classmethod
     def load(cls, path: str, **options: str) -> Self:
-        """Load a model from its folder, which contains `model.json`, `model.safetensors` and `vocabulary.txt`.
-
-        Raises:
-            UsageError: an option is invalid.
-            ModelError: the folder is not that of a model of this family, or is damaged.
-        """
+        """Load a model from its folder, which contains `model.json`, `model.safetensors` and `vocabulary.txt`."""
         chosen = cls.family.choose(options)
 
         def build(description: weights.Description, vocabulary: Vocabulary) -> Network:
@@ -74,30 +61,13 @@ class RecurrentModel(LanguageModel):
 
     @classmethod
     def build(cls, description: weights.Description, vocabulary: Vocabulary, chosen: Mapping[str, str]) -> Network:
-        """Build the network that `model.json` describes.
-
-        Arguments:
-            description: the content of `model.json`.
-            vocabulary: the vocabulary.
-            chosen: the values of the model's options.
-
-        Raises:
-            UsageError: sizes don't fit together.
-        """
+        """Build the network that `model.json` describes."""
         return cls.kind(len(vocabulary), **{key: description[key] for key in cls.keys})
 
     def __init__(
         self, network: Network, vocabulary: Vocabulary, tokens: str, label: str, options: Mapping[str, str]
     ) -> None:
-        """Create the model.
-
-        Arguments:
-            network: the network.
-            vocabulary: its words.
-            tokens: how texts were split into words in training.
-            label: the name of the folder.
-            options: the model's options, as given.
-        """
+        """Create the model."""
         chosen = self.family.choose(options)
         self.can, self.reach = self.family.able(chosen), network.reach
         self.network, self.vocabulary, self.name = network.eval(), vocabulary, self.family.canonical(label, options)
@@ -162,10 +132,9 @@ class RecurrentModel(LanguageModel):
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Compute the surprisals of texts of any length; see `LanguageModel.read`.
-
-        A text with more words than a batch is read in portions, and the state is carried from one portion to the next.
-        """
+        """Compute the surprisals of texts of any length; see `LanguageModel.read`."""
+        # A text with more words than a batch is read in portions, and the state is carried from one portion to the
+        # next.
         refuse_overlap(overlap, self.name, "a recurrent network carries its state through a text of any length")
         waiting: list[str] = []
         for text in texts:

@@ -23,26 +23,15 @@ def one_by_one(network: "Network", ids: Tensor, state: State) -> tuple[Tensor, S
 
 
 class Network(nn.Module, ABC):
-    """A recurrent language model.
+    """A recurrent language model."""
 
-    Attributes:
-        encoder: the embeddings of words.
-        decoder: the output layer.
-        reach: as for `LanguageModel`.
-    """
-
-    encoder: nn.Embedding
+    encoder: nn.Embedding  # the embeddings of words
     decoder: OutputLayer
-    reach: int | None = None
+    reach: int | None = None  # as for `LanguageModel`
 
     @abstractmethod
     def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Compute the inputs of the output layer, shape (steps, columns, width), and the state after the last step.
-
-        Arguments:
-            ids: shape (steps, columns): word ids.
-            state: the state before the first step.
-        """
+        """Compute the inputs of the output layer, shape (steps, columns, width), and the state after the last step."""
 
     @abstractmethod
     def fresh(self, columns: int) -> State:
@@ -50,12 +39,7 @@ class Network(nn.Module, ABC):
 
     @abstractmethod
     def step(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Return the inputs of the output layer and the state after one more word in each of several texts, without dropout.
-
-        Arguments:
-            ids: shape (texts,): the next word of each text.
-            state: the state before this word.
-        """
+        """Return the inputs of the output layer and the state after one more word in each of several texts, without dropout."""
 
     def targets(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows of the output layer for words: their ids, unless a network reads words that it can't predict."""

@@ -35,21 +35,9 @@ def surprisals(
     network: Network, sequences: Sequence[Sequence[int]], batch: int, share: bool = True,
     done: Callable[[Sequence[int]], None] | None = None,
 ) -> Iterator[tuple[int, NDArray[np.float64]]]:  # fmt: skip
-    """Compute the surprisals, in nats, of all words but the first of each sequence, starting from the initial state.
-
-    Sequences are sorted and processed in batches. A batch is read word by word: at each step, all distinct prefixes of that
-    length are computed together.
-
-    Arguments:
-        network: the network, in evaluation mode.
-        sequences: word ids, at least one in each sequence.
-        batch: largest number of words in a batch; a longer sequence is a separate batch.
-        share: whether a prefix that several sequences share is computed once.
-        done: called after each batch with the indices of its sequences.
-
-    Yields:
-        The index of a sequence and its surprisals, in the order of computation.
-    """
+    """Compute the surprisals, in nats, of all words but the first of each sequence, starting from the initial state."""
+    # Sequences are sorted and processed in batches. A batch is read word by word: at each step, all distinct prefixes
+    # of that length are computed together.
     for index, (nats,) in _numbers(network, sequences, batch, share, done, reducing=False):
         yield index, nats
 
@@ -59,12 +47,7 @@ def reductions(
     network: Network, sequences: Sequence[Sequence[int]], batch: int, share: bool = True,
     done: Callable[[Sequence[int]], None] | None = None,
 ) -> Iterator[tuple[int, NDArray[np.float64]]]:  # fmt: skip
-    """Compute surprisals, entropies and ranks; the arguments are those of `surprisals`.
-
-    Yields:
-        The index of a sequence; and shape (3, words - 1): the surprisal of each word in nats, as `surprisals` gives it; the
-        entropy of the distribution before it in bits; and its rank in this distribution.
-    """
+    """Compute surprisals, entropies and ranks; the arguments are those of `surprisals`."""
     yield from _numbers(network, sequences, batch, share, done, reducing=True)
 
 
@@ -82,16 +65,7 @@ def _numbers(
 
 @FullPrecision()
 def read_in_portions(network: Network, sequence: Sequence[int], portion: int) -> Iterator[NDArray[np.float64]]:
-    """Compute the surprisals of one long sequence like `surprisals`, carrying the state from portion to portion.
-
-    Arguments:
-        network: the network, in evaluation mode.
-        sequence: word ids.
-        portion: number of words read at a time, which limits memory use.
-
-    Yields:
-        The surprisals of the next words, in nats.
-    """
+    """Compute the surprisals of one long sequence like `surprisals`, carrying the state from portion to portion."""
     state = network.fresh(1)
     ids = torch.tensor(sequence, device=state[0].device)
     for first in range(0, len(sequence) - 1, portion):
@@ -149,18 +123,7 @@ def _padded(sequences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDAr
 def _states(
     reader: Reader, numbers: NDArray[np.int64], lengths: NDArray[np.int64], share: bool
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Tensor]]:
-    """Read texts word by word, processing all distinct prefixes of the same length together.
-
-    Arguments:
-        reader: the network.
-        numbers: shape (texts, longest): word ids.
-        lengths: shape (texts,): number of words to read in each text.
-        share: whether a prefix that several texts share is computed once.
-
-    Yields:
-        After each word: the texts that have a word at this position, the row of each, and the rows that the reader
-        returns, such as the inputs of the output layer.
-    """
+    """Read texts word by word, processing all distinct prefixes of the same length together."""
     state, words = reader.fresh(1), int(numbers.max(initial=0)) + 1
     device = state[0].device
     # For each text, the index of the prefix read so far among all distinct prefixes of this length.
@@ -177,13 +140,7 @@ def _states(
 
 @FullPrecision()
 def next_logits(network: Network, sequences: Sequence[Sequence[int]], share: bool = True) -> Tensor:
-    """Compute the logits for the word after each sequence, from the initial state; shape (sequences, words).
-
-    Arguments:
-        network: the network, in evaluation mode.
-        sequences: word ids, at least one in each sequence.
-        share: as in `surprisals`.
-    """
+    """Compute the logits for the word after each sequence, from the initial state; shape (sequences, words)."""
     numbers, lengths = _padded(sequences)
     endings, tops = [], []
     for length, (active, node, top) in enumerate(_states(network, numbers, lengths, share), 1):
@@ -195,13 +152,7 @@ def next_logits(network: Network, sequences: Sequence[Sequence[int]], share: boo
 
 @FullPrecision()
 def rows(reader: Reader, sequences: Sequence[Sequence[int]], share: bool = True) -> list[NDArray[np.floating]]:
-    """Return what a reader returns after each word of each sequence.
-
-    Arguments:
-        reader: what reads; its rows are numbers, shape (texts,).
-        sequences: word ids, at least one in each sequence.
-        share: as in `surprisals`.
-    """
+    """Return what a reader returns after each word of each sequence."""
     numbers, lengths = _padded(sequences)
     values = np.empty(numbers.shape)
     for length, (active, node, top) in enumerate(_states(reader, numbers, lengths, share)):

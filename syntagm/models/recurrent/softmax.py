@@ -30,40 +30,19 @@ class OutputLayer(ABC):
 
     @abstractmethod
     def logits(self, hidden: Tensor) -> Tensor:
-        """Return the log-probabilities of all words, up to a constant for each row.
-
-        Arguments:
-            hidden: shape (rows, width): inputs of the layer.
-
-        Returns:
-            Shape (rows, words).
-        """
+        """Return the log-probabilities of all words, up to a constant for each row."""
 
     @abstractmethod
     def nats(self, portions: Iterable[Portion]) -> Iterator[Tensor]:
-        """Yield the surprisals of the words of each portion, shape (n,), without gradients.
-
-        Arguments:
-            portions: inputs and words. The first one has the most rows.
-        """
+        """Yield the surprisals of the words of each portion, shape (n,), without gradients."""
 
     @abstractmethod
     def loss(self, hidden: Tensor, words: Tensor) -> Tensor:
-        """Return the mean surprisal of words in nats.
-
-        Arguments:
-            hidden: shape (words, width): the input before each word.
-            words: shape (words,).
-        """
+        """Return the mean surprisal of words in nats."""
 
 
 class Softmax(OutputLayer, nn.Linear):
-    """One softmax over all words, with a row of weights for each.
-
-    Arguments:
-        width: width of the inputs.
-        words: size of the vocabulary.
-    """
+    """One softmax over all words, with a row of weights for each."""
 
     def __init__(self, width: int, words: int) -> None:
         super().__init__(width, words)
@@ -157,16 +136,7 @@ class Clusters(OutputLayer):
 
 
 class AdaptiveSoftmax(Clusters, nn.Linear):
-    """An output layer with a row of weights for each word, and one for each tail.
-
-    Arguments:
-        width: width of the inputs.
-        words: size of the vocabulary.
-        cutoffs: the first word of each tail, in increasing order.
-
-    Raises:
-        UsageError: there are no cut-offs, or they are not in order.
-    """
+    """An output layer with a row of weights for each word, and one for each tail."""
 
     def __init__(self, width: int, words: int, cutoffs: tuple[int, ...]) -> None:
         super().__init__(width, words)

@@ -13,23 +13,14 @@ Marks = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Partial derivations, sorted by prefix. Each field has the shape (derivations,).
+    """Partial derivations, sorted by prefix. Each field has the shape (derivations,)."""
 
-    Arguments:
-        prefix: the number of the prefix that the derivation has generated.
-        score: the logarithm of the derivation's probability.
-        state: its state in the grammar.
-        opened: the number of its open constituents.
-        row: the number of constituents opened since the last other action.
-        past: its last entry in the history.
-    """
-
-    prefix: Numbers
-    score: Floats
-    state: Numbers
-    opened: Numbers
-    row: Numbers
-    past: Numbers
+    prefix: Numbers  # the number of the prefix that the derivation has generated
+    score: Floats  # the logarithm of the derivation's probability
+    state: Numbers  # its state in the grammar
+    opened: Numbers  # the number of its open constituents
+    row: Numbers  # the number of constituents opened since the last other action
+    past: Numbers  # its last entry in the history
 
     def __len__(self) -> int:
         return len(self.prefix)

@@ -249,7 +249,6 @@ class _Pool:
         return [column[index] for column in self._numbers]
 
     def rows(self, column: int, index: Numbers) -> Tensor:
-        """Return the vectors of rows in a column."""
         vectors = self._vectors[column]
         return vectors.index_select(0, torch.from_numpy(index).to(vectors.device))
 
@@ -265,20 +264,12 @@ class _Pool:
 
 
 def _layer(lstm: nn.LSTM, name: str) -> _Layer:
-    """Return the weights of a layer of an LSTM."""
     inputs, recurrent = (getattr(lstm, f"weight_{kind}_{name}").T for kind in ("ih", "hh"))
     return _Layer(inputs, recurrent, getattr(lstm, f"bias_ih_{name}") + getattr(lstm, f"bias_hh_{name}"))
 
 
 def _run(layers: list[_Layer], inputs: Tensor, before: Tensor, places: Numbers) -> Tensor:
-    """Return the states of an LSTM after one more step.
-
-    Arguments:
-        layers: the weights of its layers.
-        inputs: the inputs of the gates of the first layer, with the bias.
-        before: distinct states: hidden and cell state of the first layer, then of the next one.
-        places: the row of the state before each step.
-    """
+    """Return the states of an LSTM after one more step."""
     rows = torch.from_numpy(places).to(inputs.device)
     after: list[Tensor] = []
     width = before.shape[1] // (2 * len(layers))

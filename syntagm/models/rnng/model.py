@@ -145,12 +145,7 @@ class Rnng(LanguageModel):
 
 
 def load(path: str, **options: str) -> Rnng:
-    """Load an RNNG from its folder.
-
-    Raises:
-        UsageError: an option is invalid.
-        ModelError: the folder was not written by `syntagm train rnng`, or is damaged.
-    """
+    """Load an RNNG from its folder."""
     chosen = FAMILY.choose(options)
     stored = weights.stored(path, FAMILY.name, FORMAT, _KEYS, _build)
     stored.network.to(device(chosen["device"]))

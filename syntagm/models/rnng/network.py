@@ -25,18 +25,7 @@ ACTION_WIDTH = 16
 
 
 class Network(nn.Module):
-    """An RNNG.
-
-    Arguments:
-        words: size of the vocabulary; word 0 is the symbol before the first word.
-        labels: number of labels of constituents.
-        embedding: width of embeddings and composed vectors.
-        hidden: width of the LSTMs and of the derivation's state.
-        layers: number of layers of the LSTMs over stack, actions and words.
-        parts: `all`, or `stack` for the stack LSTM only.
-        dropout: dropout probability in training, between the layers of LSTMs and before the state u.
-        tied: whether word embeddings and output layer share their weights; then `embedding` must equal `hidden`.
-    """
+    """An RNNG."""
 
     def __init__(
         self, words: int, labels: int, embedding: int, hidden: int, layers: int, parts: str = "all",
@@ -87,12 +76,7 @@ class Network(nn.Module):
 
 
 def lstm_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-    """Compute hidden and cell state from the sums of all inputs of the gates, in PyTorch's order, and the cell state before.
-
-    Arguments:
-        gates: shape (derivations, 4 * hidden).
-        cell: shape (derivations, hidden).
-    """
+    """Compute hidden and cell state from the sums of all inputs of the gates, in PyTorch's order, and the cell state before."""
     enter, forget, new, leave = gates.chunk(4, 1)
     cell = torch.sigmoid(forget) * cell + torch.sigmoid(enter) * torch.tanh(new)
     return torch.sigmoid(leave) * torch.tanh(cell), cell

@@ -53,13 +53,7 @@ class Grammar(ABC):
 
     @abstractmethod
     def advance(self, states: Numbers, actions: Numbers, words: Numbers) -> Numbers:
-        """Return the state after one more action.
-
-        Arguments:
-            states: the states.
-            actions: the action after each state.
-            words: the word after each state; used only for SHIFT.
-        """
+        """Return the state after one more action."""
 
     def keep(self, states: Numbers) -> Numbers:
         """Forget all states but these; return their new numbers."""
@@ -68,52 +62,35 @@ class Grammar(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The sizes and the root rule of a search.
+    """The sizes and the root rule of a search."""
 
-    Arguments:
-        beam: the number of extensions kept in each step.
-        word_beam: the number of derivations kept after each word.
-        fast_track: the number of further extensions by SHIFT that are kept in each step.
-        root: what happens to a REDUCE that would close the root before the last word. `drop`: it is scored, and the
-            derivation is dropped (Hu et al. 2020); `mask`: it is no valid action, and at most 8 constituents are opened
-            in a row (rnng-pytorch).
-    """
-
-    beam: int = 100
-    word_beam: int = 10
-    fast_track: int = 5
+    beam: int = 100  # the number of extensions kept in each step
+    word_beam: int = 10  # the number of derivations kept after each word
+    fast_track: int = 5  # the number of further extensions by SHIFT that are kept in each step
+    # What happens to a REDUCE that would close the root before the last word. `drop`: it is scored, and the derivation
+    # is dropped (Hu et al. 2020); `mask`: it is no valid action, and at most 8 constituents are opened in a row
+    # (rnng-pytorch).
     root: str = "drop"
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a search found about one sentence.
+    """What a search found about one sentence."""
 
-    Arguments:
-        masses: the logarithm of the beam's mass after each word, shape (words,); -inf if no derivation reached the word.
-        best: the most probable derivation of each prefix, as actions; for the whole sentence with the actions that close
-            the tree. Empty if the word was not reached; None if trees were not asked for.
-        closed: the logarithm of the beam's mass after the actions that close the trees; -inf if the last word was not
-            reached, nan if neither ends nor trees were asked for.
-    """
-
+    # The logarithm of the beam's mass after each word, shape (words,); -inf if no derivation reached the word.
     masses: Floats
+    # The most probable derivation of each prefix, as actions; for the whole sentence with the actions that close the
+    # tree. Empty if the word was not reached; None if trees were not asked for.
     best: list[list[int]] | None
+    # The logarithm of the beam's mass after the actions that close the trees; -inf if the last word was not reached,
+    # nan if neither ends nor trees were asked for.
     closed: float
 
 
 def search(
     grammar: Grammar, sentences: Sequence[Sequence[int]], sizes: Sizes, trees: bool = False, ends: bool = False
 ) -> list[Reading]:
-    """Search the derivations of sentences, which are read together.
-
-    Arguments:
-        grammar: the grammar.
-        sentences: word ids, at least one in each sentence.
-        sizes: the sizes of the search.
-        trees: whether to return derivations.
-        ends: whether to return the mass after the ends of sentences.
-    """
+    """Search the derivations of sentences, which are read together."""
     lengths = np.array([len(sentence) for sentence in sentences], np.int64)
     masses, entries = np.full((len(lengths), max(lengths)), -np.inf), np.full((len(lengths), max(lengths)), -1)
     closing = np.full(len(lengths), -np.inf if trees or ends else np.nan)
@@ -204,10 +181,8 @@ def _log_probabilities(grammar: Grammar, items: Items, masked: bool) -> Floats:
 
 
 def _last(waiting: Items, counts: Numbers, sizes: Sizes) -> Floats:
-    """Return the score of the last derivation in the beam of each prefix; -inf if the beam isn't full.
-
-    What does not exceed it can't enter the beam. Nor can its extensions: scores only fall.
-    """
+    """Return the score of the last derivation in the beam of each prefix; -inf if the beam isn't full."""
+    # What does not exceed it can't enter the beam. Nor can its extensions: scores only fall.
     last = np.full(len(counts), np.inf)
     np.minimum.at(last, waiting.prefix, waiting.score)
     last[np.bincount(waiting.prefix, minlength=len(counts)) < sizes.word_beam] = -np.inf
@@ -217,19 +192,9 @@ def _last(waiting: Items, counts: Numbers, sizes: Sizes) -> Floats:
 def _shift_scores(
     grammar: Grammar, items: Items, words: Numbers, scores: Floats, entry: Floats, sizes: Sizes
 ) -> Floats:
-    """Return the scores of the extensions by SHIFT that could be kept, or fast-tracked into the beam; -inf for others.
-
-    The probability of a word takes a softmax over the vocabulary. It is computed only if an upper bound of the score allows
-    either.
-
-    Arguments:
-        grammar: the grammar.
-        items: the derivations.
-        words: the next word of each derivation.
-        scores: the scores of all extensions, shape (derivations, actions); those by SHIFT without the word.
-        entry: the score that each derivation must exceed to enter the beam.
-        sizes: the sizes of the search.
-    """
+    """Return the scores of the extensions by SHIFT that could be kept, or fast-tracked into the beam; -inf for others."""
+    # The probability of a word takes a softmax over the vocabulary. It is computed only if an upper bound of the score
+    # allows either.
     row, place, shape = places(items.prefix)
     others = np.full((*shape, scores.shape[1] - 1), -np.inf)
     others[row, place] = scores[:, 1:]
@@ -250,12 +215,7 @@ def _shift_scores(
 
 
 def _ranked(prefix: Numbers, scores: Floats, sizes: Sizes) -> tuple[Marks, Marks]:
-    """Rank all extensions of each prefix.
-
-    Returns:
-        Whether an extension is one of the best `beam`, shape (derivations, actions), and whether an extension by SHIFT is
-        one of these or is fast-tracked, shape (derivations,).
-    """
+    """Rank all extensions of each prefix."""
     row, place, shape = places(prefix)
     table = np.full((*shape, scores.shape[1]), -np.inf)
     table[row, place] = scores

@@ -153,12 +153,7 @@ def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
 
 
 def load(path: str, **options: str) -> Toy:
-    """Build the toy model from the file `path` (one sentence per line), or from the twelve sentences if `path` is empty.
-
-    Raises:
-        ModelError: the file can't be read.
-        UsageError: an option is unknown.
-    """
+    """Build the toy model from the file `path` (one sentence per line), or from the twelve sentences if `path` is empty."""
     chosen, text = FAMILY.choose(options), _text(path)
     label = f"{Path(path).name}@{hashlib.sha256(text.encode()).hexdigest()[:8]}" if path else "12-sentences"
     return Toy(text, FAMILY.canonical(label, options), FAMILY.scoring_settings(chosen))

@@ -57,11 +57,7 @@ class Size:
     clamp: int
 
     def clusters(self, words: int) -> list[tuple[int, int, int]]:
-        """Return the first word, the last word + 1, and the width of the embeddings of each cluster.
-
-        Raises:
-            UsageError: there are no such clusters in a vocabulary of so many words.
-        """
+        """Return the first word, the last word + 1, and the width of the embeddings of each cluster."""
         refuse_odd_cutoffs(self.cutoffs, words)
         bounds = pairwise([0, *self.cutoffs, words])
         return [(first, last, self.embedding // self.divisor**at) for at, (first, last) in enumerate(bounds)]
@@ -85,14 +81,7 @@ class Layer(nn.Module):
 
 
 class Network(network.Network):
-    """A Transformer-XL.
-
-    Arguments:
-        words: size of the vocabulary.
-        size: the size of the network.
-        zeros: whether a memory of zeros precedes a text.
-        reverse: whether the softmax has the clusters in the reverse order.
-    """
+    """A Transformer-XL."""
 
     def __init__(self, words: int, size: Size, zeros: bool = True, reverse: bool = False) -> None:
         super().__init__()
@@ -183,14 +172,7 @@ def _appended(old: Tensor, new: Tensor, size: Size) -> Tensor:
 
 
 class ProjectedSoftmax(Clusters, nn.Module):
-    """An adaptive softmax whose weights are those of the embeddings; the inputs are projected to their widths.
-
-    Arguments:
-        embeddings: the embeddings of each cluster.
-        words: size of the vocabulary.
-        size: the size of the network.
-        reverse: whether the head has the clusters in the reverse order.
-    """
+    """An adaptive softmax whose weights are those of the embeddings; the inputs are projected to their widths."""
 
     def __init__(self, embeddings: Iterable[Tensor], words: int, size: Size, reverse: bool) -> None:
         super().__init__()

@@ -42,15 +42,7 @@ _CURE = "vLLM's own messages, above, may say more; VLLM_LOGGING_LEVEL=INFO shows
 
 
 class Vllm(LanguageModel):
-    """A model in vLLM, created by `load`.
-
-    Arguments:
-        program: the module `vllm`.
-        folder: the folder of the checkpoint.
-        label: name of the model.
-        options: options of the family.
-        code: whether the model's own code is allowed.
-    """
+    """A model in vLLM, created by `load`."""
 
     # The weights are in processes of vLLM's.
     steady: ClassVar[bool] = False
@@ -179,12 +171,7 @@ class Vllm(LanguageModel):
 
 
 def load(path: str, trust_remote_code: bool = False, **options: str) -> Vllm:
-    """Load a model into vLLM: the folder `path`, or the model of that name on the hub.
-
-    Raises:
-        UsageError: an option is invalid, or no path was given.
-        ModelError: vLLM is not installed, or the model can't be loaded.
-    """
+    """Load a model into vLLM: the folder `path`, or the model of that name on the hub."""
     FAMILY.choose(options)
     place = f"vllm:{path}"
     if not path:

@@ -20,15 +20,10 @@ _OTHER = "x"
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """A gap split into words.
+    """A gap split into words."""
 
-    Arguments:
-        before: the words before the gap.
-        candidates: the words of each candidate, at least one.
-    """
-
-    before: tuple[str, ...]
-    candidates: tuple[tuple[str, ...], ...]
+    before: tuple[str, ...]  # the words before the gap
+    candidates: tuple[tuple[str, ...], ...]  # the words of each candidate, at least one
 
 
 def divide(gap: Gap, tokens: str, model: str) -> Divided:

@@ -34,19 +34,14 @@ _BACK_OFF = tuple(re.compile(part) for part in ("-KNOWNLC", f"-(s|{'|'.join(SUFF
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A vocabulary.
+    """A vocabulary."""
 
-    Arguments:
-        words: the words by id. 0 is the end-of-sentence symbol, which is also used as start symbol; 1 is the unknown word;
-            then the classes of unknown words that occurred in training, by name; then words by decreasing count, and by
-            first occurrence if counts are equal.
-        threshold: a word seen fewer times is unknown.
-        classes: `berkeley`; `single`: one class, UNK; `none`: every word of the training text is kept.
-    """
-
+    # The words by id. 0 is the end-of-sentence symbol, which is also used as start symbol; 1 is the unknown word; then
+    # the classes of unknown words that occurred in training, by name; then words by decreasing count, and by first
+    # occurrence if counts are equal.
     words: tuple[str, ...]
-    threshold: int = 2
-    classes: str = "berkeley"
+    threshold: int = 2  # a word seen fewer times is unknown
+    classes: str = "berkeley"  # `berkeley`; `single`: one class, UNK; `none`: every word of the training text is kept
     _ids: dict[str, int] = field(init=False, repr=False, compare=False)
     _class_ids: dict[str, int] = field(init=False, repr=False, compare=False)
 
@@ -105,11 +100,7 @@ class Vocabulary:
         return unknown_class(word, self) if self.classes == "berkeley" else SINGLE
 
     def write(self, path: Path) -> None:
-        """Write the vocabulary as text: a line of JSON with the number of words, then one word per line.
-
-        Raises:
-            RunError: the disk is full, or the folder can't be written.
-        """
+        """Write the vocabulary as text: a line of JSON with the number of words, then one word per line."""
         head = {"words": len(self), "threshold": self.threshold, "classes": self.classes}
         lines = (_ESCAPED.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", word) for word in self.words)
         atomic.write_parts(path, (line.encode() + b"\n" for line in (json.dumps(head), *lines)))
@@ -146,20 +137,7 @@ def build(
     place: str = "corpus",
     limit: int = 0,
 ) -> Vocabulary:
-    """Build the vocabulary of a training text. A word that is spelled like a class counts as that class.
-
-    Arguments:
-        sentences: the words of each sentence.
-        threshold: a word seen fewer times is unknown.
-        classes: as in `Vocabulary`; with `none` the threshold is always 1.
-        place: name of the text, for messages.
-        limit: the number of words that are known at most, the most frequent ones; 0: no limit. Symbols and classes of
-            unknown words don't count.
-
-    Raises:
-        UsageError: the threshold is below 1, the limit is below 0 or given with `none`, or there are no such classes.
-        InputError: there are no words, or a sentence contains the end symbol.
-    """
+    """Build the vocabulary of a training text. A word that is spelled like a class counts as that class."""
     counts: Counter[str] = Counter()
     for sentence in sentences:
         counts.update(sentence)
@@ -193,11 +171,7 @@ def of_counts(
 
 
 def read(path: Path) -> Vocabulary:
-    """Read a vocabulary written by `Vocabulary.write`.
-
-    Raises:
-        ModelError: the file can't be read, is incomplete, or contains a word twice.
-    """
+    """Read a vocabulary written by `Vocabulary.write`."""
     try:
         lines = regular.content(path).decode().split("\n")
         head = json.loads(lines[0])

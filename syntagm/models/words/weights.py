@@ -29,19 +29,12 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Stored(Generic[Network]):
-    """What a model folder contains.
+    """What a model folder contains."""
 
-    Arguments:
-        network: the network with its weights.
-        description: the content of `model.json`.
-        vocabulary: the vocabulary.
-        label: the name of the folder with a short hash of its files.
-    """
-
-    network: Network
-    description: Description
+    network: Network  # the network with its weights
+    description: Description  # the content of `model.json`
     vocabulary: Vocabulary
-    label: str
+    label: str  # the name of the folder with a short hash of its files
 
 
 def stored(
@@ -52,19 +45,7 @@ def stored(
     build: Callable[[Description, Vocabulary], Network],
     repeated: Sequence[str] = ("layers",),
 ) -> Stored[Network]:
-    """Read a model folder whose files match its seal.
-
-    Arguments:
-        path: the folder.
-        family: the family that `model.json` must name.
-        format: the format that it must name.
-        keys: its other keys; `tokens` is checked for every family.
-        build: a function that builds the network. It raises UsageError for sizes that don't fit together.
-        repeated: the keys that tell how many parts of a kind the network has.
-
-    Raises:
-        ModelError: a file is damaged, edited, missing or new, or does not have what the network needs.
-    """
+    """Read a model folder whose files match its seal."""
     folder, label = _opened(path)
     words = vocabulary.read(folder / "vocabulary.txt")
     place = folder / "model.json"

@@ -59,36 +59,23 @@ def part_name(size: str, sample: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """The design of an experiment: what it varies, and what it holds constant.
+    """The design of an experiment: what it varies, and what it holds constant."""
 
-    Arguments:
-        folder: the folder of the experiment.
-        corpus: paths of the training text, as in `corpus.texts`, from which the subsets are drawn. Subsets of trees
-            consist of trees.
-        valid: paths of the held-out text, for schedules and early stopping.
-        test: paths of the text for the comparison of perplexities.
-        sizes: the sizes of the subsets: name -> words.
-        seeds: the seeds of weights, order and dropout; one model is trained per seed.
-        options: family -> its hyperparameters by name; see `hyperparameters`.
-        suites: the suites to score, by their names on the command line.
-        draw: the seed for drawing the subsets of the first sample; the next sample has the next seed, and so on.
-        device: the device for training and scoring.
-        sections: how the corpus is divided into sections, if subsets consist of whole sections: the mark of
-            `corpus.sections`; empty if sentences are drawn.
-        samples: the number of random samples of the corpus, from each of which subsets of all sizes are drawn.
-    """
-
-    folder: Path
+    folder: Path  # the folder of the experiment
+    # Paths of the training text, as in `corpus.texts`, from which the subsets are drawn. Subsets of trees consist of
+    # trees.
     corpus: Sequence[str]
-    valid: Sequence[str]
-    test: Sequence[str]
-    sizes: Mapping[str, int]
-    seeds: Sequence[int]
-    options: Mapping[str, Options]
-    suites: Sequence[str] = field(default=())
-    draw: int = 1
-    device: str = "cpu"
-    samples: int = 1
+    valid: Sequence[str]  # paths of the held-out text, for schedules and early stopping
+    test: Sequence[str]  # paths of the text for the comparison of perplexities
+    sizes: Mapping[str, int]  # the sizes of the subsets: name -> words
+    seeds: Sequence[int]  # the seeds of weights, order and dropout; one model is trained per seed
+    options: Mapping[str, Options]  # family -> its hyperparameters by name; see `hyperparameters`
+    suites: Sequence[str] = field(default=())  # the suites to score, by their names on the command line
+    draw: int = 1  # the seed for drawing the subsets of the first sample; the next sample has the next seed, and so on
+    device: str = "cpu"  # the device for training and scoring
+    samples: int = 1  # the number of random samples of the corpus, from each of which subsets of all sizes are drawn
+    # How the corpus is divided into sections, if subsets consist of whole sections: the mark of `corpus.sections`;
+    # empty if sentences are drawn.
     sections: str = ""
 
     def cells(self) -> list[Cell]:
@@ -119,7 +106,6 @@ class Design:
         return part_file(self.folder, name, self.corpus)
 
     def model(self, cell: Cell) -> Path:
-        """Return the folder of a model."""
         return model(self.folder, cell)
 
     def run(self, cell: Cell) -> Path:
@@ -159,9 +145,5 @@ def perplexity(folder: Path, cell: Cell) -> Path:
 
 
 def simulations(folder: Path) -> Path:
-    """Return the folder of simulated responses in the folder of an experiment.
-
-    Raises:
-        RunError: there is a link in its place.
-    """
+    """Return the folder of simulated responses in the folder of an experiment."""
     return atomic.inside(folder, "simulations")

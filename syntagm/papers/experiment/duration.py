@@ -30,19 +30,7 @@ def operations(device: str) -> float:
 def seconds(
     family: str, options: Options, words: int, texts: Mapping[str, int], speed: float, device: str = "cpu"
 ) -> tuple[float, float]:
-    """Estimate the longest time that training and scoring a model can take.
-
-    Arguments:
-        family: the name of the family.
-        options: the hyperparameters of the family.
-        words: the number of words in the training text.
-        texts: the number of words in each of the texts `valid` and `test`.
-        speed: floating-point operations per second; see `operations`.
-        device: the device for training and scoring.
-
-    Returns:
-        The seconds of training and of scoring.
-    """
+    """Estimate the longest time that training and scoring a model can take."""
     controlled = families.find(family).controlled
     if controlled is None:
         known = ", ".join(other.name for other in hyperparameters.taking_part())

@@ -19,23 +19,7 @@ def carry_out(
     progress: Progress | None = None,
     short: Callable[[Table, Path], Table] = lambda table, _: table,
 ) -> Table:
-    """Carry out an experiment, or resume it, and write the results of all finished models after each model.
-
-    Arguments:
-        design: the experiment.
-        results: a function that makes the table of the results of all finished models of a folder, `results.csv`.
-        progress: progress callbacks.
-        short: a function that makes the table for people, `results.md`, from it and the folder.
-
-    Returns:
-        The table of results.
-
-    Raises:
-        UsageError: a hyperparameter, a size or a family is not allowed.
-        InputError: a text can't be read.
-        RunError: the folder contains another experiment, is in use, or can't be written.
-        Interrupted: `progress` requested a stop; making the same call again resumes the experiment.
-    """
+    """Carry out an experiment, or resume it, and write the results of all finished models after each model."""
     progress = progress or Progress()
     record.begin(design, progress)
     words = parts.draw(design, progress)
@@ -57,13 +41,8 @@ def carry_out(
 
 @contextmanager
 def locked(design: Design, cell: Cell, progress: Progress) -> Iterator[None]:
-    """Check that the record still allows a model, and lock its folder if the model serves for all seeds.
-
-    Other processes wait for such a model.
-
-    Raises:
-        RunError: another process has meanwhile started with other hyperparameters or subsets.
-    """
+    """Check that the record still allows a model, and lock its folder if the model serves for all seeds."""
+    # Other processes wait for such a model.
     with ExitStack() as stack:
         if not families.find(cell.family).seeded and state(design, cell) != "done":
             stack.enter_context(waiting(atomic.inside(design.folder, "models", cell.name), progress))

@@ -159,16 +159,7 @@ def evaluation(name: str, chosen: Options) -> dict[str, str]:
 
 
 def check(name: str, chosen: Options, words: int, corpus: Sequence[str], valid: Sequence[str]) -> None:
-    """Check that a family can be trained with its hyperparameters on a text.
-
-    Arguments:
-        name, chosen, words: as for `settings`.
-        corpus: the paths of the training text, which need not exist yet.
-        valid: the paths of the held-out text.
-
-    Raises:
-        UsageError: a hyperparameter is not allowed, or the family needs trees.
-    """
+    """Check that a family can be trained with its hyperparameters on a text."""
     from syntagm.models import families as models
 
     training, controlled = settings(name, chosen, words), families.find(name).controlled

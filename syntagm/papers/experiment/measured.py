@@ -64,13 +64,8 @@ def lost_run(folder: Path, cell: Cell) -> RunError | None:
 
 
 def finished(folder: Path) -> Iterator[tuple[dict[str, Any], Run]]:
-    """Yield the perplexity record and the run of each finished model of a folder, beginning with small subsets.
-
-    The perplexity record has the key `sample`, which is 1 where the file doesn't say it.
-
-    Raises:
-        RunError: there is no experiment, or a file is damaged.
-    """
+    """Yield the perplexity record and the run of each finished model of a folder, beginning with small subsets."""
+    # The perplexity record has the key `sample`, which is 1 where the file doesn't say it.
     for model in models(folder):
         place = places.run(folder, cell(model))
         if error := lost_run(folder, cell(model)):
@@ -94,15 +89,7 @@ def models(folder: Path) -> list[dict[str, Any]]:
 
 
 def read(path: Path, families: Container[str], sizes: Mapping[str, int]) -> dict[str, Any]:
-    """Read the perplexity record of a model.
-
-    Arguments:
-        path: the file.
-        families, sizes: those of the experiment.
-
-    Raises:
-        RunError: the file is damaged, or belongs to another experiment or model.
-    """
+    """Read the perplexity record of a model."""
     model = PERPLEXITY.read(path)
     if model["family"] not in families or sizes.get(model["size"]) != model["requested_words"]:
         found = "a model that is not in the experiment"
@@ -123,9 +110,5 @@ def distinguishing_keys(finished: Sequence[tuple[Mapping[str, Any], Run]]) -> tu
 
 
 def sizes(folder: Path) -> dict[str, int]:
-    """Return the requested sizes of the subsets of an experiment: name -> words.
-
-    Raises:
-        RunError: there is no experiment, or its record is damaged.
-    """
+    """Return the requested sizes of the subsets of an experiment: name -> words."""
     return dict(DESIGN.read(places.record(folder))["sizes"])

@@ -12,14 +12,7 @@ from syntagm.training import families, record as training
 
 
 def make(design: Design, cell: Cell, words: int, progress: Progress) -> None:
-    """Train, score and evaluate a model, skipping the steps that are already done.
-
-    Arguments:
-        design: the experiment.
-        cell: the model.
-        words: the number of words in its training text.
-        progress: progress callbacks.
-    """
+    """Train, score and evaluate a model, skipping the steps that are already done."""
     train(design, cell, progress)
     score(design, cell, progress)
     measure(design, cell, words, progress)
@@ -52,11 +45,7 @@ def score(design: Design, cell: Cell, progress: Progress) -> None:
 
 
 def measure(design: Design, cell: Cell, words: int, progress: Progress) -> None:
-    """Write the perplexity of a model on the test text, including sentence ends; do nothing if it is already written.
-
-    Raises:
-        RunError: the perplexity was computed with different weights from those that the model has now.
-    """
+    """Write the perplexity of a model on the test text, including sentence ends; do nothing if it is already written."""
     from syntagm.evaluation import division
     from syntagm.evaluation.perplexity import perplexity
     from syntagm.models import hash_folder

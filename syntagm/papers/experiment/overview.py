@@ -14,11 +14,7 @@ _PART = ("size", "sample")
 
 
 def tables(folder: Path) -> Iterator[tuple[str, Table]]:
-    """Yield the tables of an experiment's folder, with the names of their files.
-
-    Raises:
-        RunError: there is no experiment, or a file is damaged.
-    """
+    """Yield the tables of an experiment's folder, with the names of their files."""
     finished = [model for model, _ in measured.finished(folder)]
     part = [name for name in _PART if name != "sample" or any(model["sample"] > 1 for model in finished)]
     texts: dict[tuple[Cell, ...], list[str]] = {}
@@ -70,11 +66,7 @@ _MODELS = (
 
 
 def parameters(folder: Path) -> int:
-    """Count the floating-point numbers in the weights of a model.
-
-    Arguments:
-        folder: the folder of the model.
-    """
+    """Count the floating-point numbers in the weights of a model."""
     from safetensors import safe_open
 
     total = 0

@@ -10,14 +10,7 @@ from syntagm.papers.experiment.measured import DESIGN
 
 
 def draw(design: Design, progress: Progress) -> dict[str, int]:
-    """Write the subsets that do not exist yet, and record their hashes; in a sample, each is a proper subset of the next.
-
-    Returns:
-        The number of words of each subset.
-
-    Raises:
-        RunError: a subset was damaged or edited.
-    """
+    """Write the subsets that do not exist yet, and record their hashes; in a sample, each is a proper subset of the next."""
     from syntagm.training import corpus, nested
 
     with waiting(design.folder, progress):
@@ -50,12 +43,7 @@ def fault(path: Path, digest: str) -> RunError | None:
 
 
 def words(design: Design) -> dict[str, int]:
-    """Count the words of the texts `corpus`, `valid` and `test`.
-
-    Raises:
-        UsageError: a subset is larger than the corpus.
-        InputError: a text can't be read.
-    """
+    """Count the words of the texts `corpus`, `valid` and `test`."""
     from syntagm.training import corpus
 
     texts = {"corpus": design.corpus, "valid": design.valid, "test": design.test}

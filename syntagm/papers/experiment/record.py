@@ -23,13 +23,7 @@ from syntagm.training import record as training
 
 
 def check(design: Design) -> None:
-    """Check that an experiment can start or resume in its folder. Nothing is written.
-
-    Raises:
-        RunError: the folder contains another experiment.
-        UsageError: a hyperparameter, suite or seed is not allowed, or a family needs trees.
-        InputError: a text or suite can't be read.
-    """
+    """Check that an experiment can start or resume in its folder. Nothing is written."""
     _merged(design, _record(design))
 
 
@@ -43,11 +37,7 @@ def begin(design: Design, progress: Progress) -> None:
 
 
 def refuse_changed(design: Design, cell: Cell) -> None:
-    """Refuse a model that the record no longer allows.
-
-    Raises:
-        RunError: another process has meanwhile started with other hyperparameters or subsets.
-    """
+    """Refuse a model that the record no longer allows."""
     recorded = DESIGN.read(design.record())
     requested: dict[str, dict[str, Any]] = {
         "families": {cell.family: dict(design.options[cell.family])},
@@ -180,14 +170,7 @@ def faults(folder: Path) -> dict[Path, SyntagmError]:
 
 
 def renew(folder: Path) -> list[str]:
-    """Renew the seals of an experiment's records after an intended change.
-
-    Returns:
-        The names of the changed files.
-
-    Raises:
-        RunError: a record can't be read, or has another format or shape.
-    """
+    """Renew the seals of an experiment's records after an intended change."""
     forms = {
         places.record(folder): DESIGN,
         **dict.fromkeys(_perplexities(folder), PERPLEXITY),

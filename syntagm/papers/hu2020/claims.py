@@ -56,11 +56,6 @@ def _classes(view: View, names: Sequence[str]) -> list[str]:
 
 
 def _circuits(view: View) -> list[str]:
-    """Return the circuits.
-
-    Raises:
-        Missing: there are fewer than two, so nothing can be said about each or all of them.
-    """
     circuits = list(dict.fromkeys(view.study.circuits.values()))
     if len(circuits) < 2:
         raise Missing(f"suites of {circuits[0]} only" if circuits else "no suites of a circuit")

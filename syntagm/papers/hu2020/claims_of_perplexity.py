@@ -28,13 +28,8 @@ _CELL = ["model", "corpus"]
 
 
 def dissociation(study: Study, withdrawn: Withdrawn) -> list[Row]:
-    """Judge the correlation of perplexity and score: over models and over classes on a corpus, as linear and in ranks.
-
-    Of an experiment, no analysis has models whose perplexities can't be compared.
-
-    Raises:
-        Missing: there are no perplexities.
-    """
+    """Judge the correlation of perplexity and score: over models and over classes on a corpus, as linear and in ranks."""
+    # Of an experiment, no analysis has models whose perplexities can't be compared.
     table = study.instances().filter(pl.col("perplexity").is_not_null() & (pl.col("corpus") != ""))
     subsets = {
         models: table.filter(counting(models, withdrawn))
@@ -56,15 +51,11 @@ def dissociation(study: Study, withdrawn: Withdrawn) -> list[Row]:
 
 
 def within_a_class(study: Study) -> list[Row]:
-    """Judge the correlation of perplexity and score with class and corpus size held constant.
-
-    Size is the logarithm of the number of words, or a factor; an observation is a model, or the mean of a class on a corpus.
-    Cell means with size as a factor leave few degrees of freedom. These effects of class and size add up. Models of the
-    same class on the same corpus are compared by the last analysis only, in which each such cell has its own mean.
-
-    Raises:
-        Missing: there are no perplexities.
-    """
+    """Judge the correlation of perplexity and score with class and corpus size held constant."""
+    # Size is the logarithm of the number of words, or a factor; an observation is a model, or the mean of a class on a
+    # corpus. Cell means with size as a factor leave few degrees of freedom. These effects of class and size add up.
+    # Models of the same class on the same corpus are compared by the last analysis only, in which each such cell has
+    # its own mean.
     table = study.instances().filter(pl.col("perplexity").is_not_null() & pl.col("model").is_in(study.words_alike))
     if not len(table):
         raise Missing("no perplexities of word-level neural models")
@@ -80,15 +71,10 @@ def within_a_class(study: Study) -> list[Row]:
 
 
 def class_over_size(withdrawn: Withdrawn, found: Regressions) -> list[Row]:
-    """Judge by AICs, and by shares of variance.
-
-    By how much does the AIC without the model class exceed that without corpus size, and the share of class that of size?
-    The models are all, those not withdrawn, and those without the classes of footnote 7, as far as several classes and
-    sizes are left.
-
-    Raises:
-        Missing: a regression of all models could not be fitted.
-    """
+    """Judge by AICs, and by shares of variance."""
+    # By how much does the AIC without the model class exceed that without corpus size, and the share of class that of
+    # size? The models are all, those not withdrawn, and those without the classes of footnote 7, as far as several
+    # classes and sizes are left.
     kept = ~pl.col("instance").is_in([f"gpt-2-{corpus}-{seed}" for corpus, seed in withdrawn or ()])
     tables = {"all": found.observations, MODELS[1]: found.observations.filter(kept), **found.remaining}
     if len(tables[MODELS[1]]) == len(tables["all"]):

@@ -36,10 +36,8 @@ def lacking(raw: Raw) -> list[str]:
 
 
 def models_like_others(raw: Raw) -> list[str]:
-    """List the models that answer every item as another one does, unless two of them may well do so by chance.
-
-    Copies look like training runs that agree, and make intervals too narrow.
-    """
+    """List the models that answer every item as another one does, unless two of them may well do so by chance."""
+    # Copies look like training runs that agree, and make intervals too narrow.
     items = with_one_ngram(of_the_study(raw.items)).sort(*INSTANCE, "suite", "item")
     right = items.group_by("suite", "item").agg(pl.col("value").mean())["value"]
     # Two models that answer independently, each item as often correctly as all models do.

@@ -30,14 +30,7 @@ INTERVALS = ("crossed", "published")
 
 
 def figures(study: Study, intervals: str = INTERVALS[0]) -> Iterator[tuple[str, Figure]]:
-    """Yield all figures for which the study has data, with the names of their files.
-
-    Arguments:
-        intervals: how those of Figures 1 and 3 are computed, one of `INTERVALS`.
-
-    Raises:
-        UsageError: `intervals` has another value.
-    """
+    """Yield all figures for which the study has data, with the names of their files."""
     if intervals not in INTERVALS:
         raise UsageError("intervals", repr(intervals), " or ".join(INTERVALS))
     as_published = intervals == "published"
@@ -58,11 +51,7 @@ def figures(study: Study, intervals: str = INTERVALS[0]) -> Iterator[tuple[str, 
 
 
 def figure1(study: Study, as_published: bool = False) -> Figure:
-    """Draw the scores of model classes, with all suites, corpora and seeds of a class pooled.
-
-    Arguments:
-        as_published: resample rows for the intervals, as the paper does.
-    """
+    """Draw the scores of model classes, with all suites, corpora and seeds of a class pooled."""
     scores = labelled(study, study.scores())
     units = None if as_published else UNITS
     table = clustered.means(scores, ["model", "kind"], "score", Kind.SHARE, units, as_published)
@@ -93,11 +82,7 @@ def figure2(study: Study) -> Figure:
 
 
 def figure3(study: Study, as_published: bool = False) -> Figure:
-    """Draw deltas by model class and by corpus, with and without the models that the paper excludes by corpus.
-
-    Arguments:
-        as_published: resample corpora, or classes, and rows within them for the intervals, as the paper does.
-    """
+    """Draw deltas by model class and by corpus, with and without the models that the paper excludes by corpus."""
     deltas = labelled(study, study.deltas())
     of_corpora, of_classes = (
         {name: units[name]} if as_published else units for units, name in ((CORPORA, "corpora"), (CLASSES, "classes"))

@@ -60,13 +60,7 @@ class Judged:
 
 
 def judge_claims(study: Study, withdrawn: Withdrawn, found: Regressions) -> list[Judged]:
-    """Judge the claims about scores, perplexity and regressions under all analyses.
-
-    Arguments:
-        study: the data, with the classes of the publication.
-        withdrawn: corpus and seed of the GPT-2 models that the authors withdrew; None for an experiment of one's own.
-        found: the regressions of these data.
-    """
+    """Judge the claims about scores, perplexity and regressions under all analyses."""
     aic = cited("hu2020")["aic"]
     printed = {claims_of_perplexity.CLASS_OVER_SIZE: f"{aic['no_architecture']} above {aic['no_size']}"}
     judges: list[tuple[str, Callable[[], list[Row]]]] = []
@@ -93,10 +87,9 @@ def verdicts(rows: Sequence[Row], study: Study) -> Iterator[tuple[str, Table]]:
 
 @dataclass(frozen=True)
 class Findings:
-    """The raw data, and the means and fits computed from them. A mean is a row with value, low, high and n.
+    """The raw data, and the means and fits computed from them. A mean is a row with value, low, high and n."""
 
-    If the data lack a model, a corpus or a fit, Missing is raised, whose message names it.
-    """
+    # If the data lack a model, a corpus or a fit, Missing is raised, whose message names it.
 
     raw: Raw
     study: Study
@@ -112,7 +105,6 @@ class Findings:
         return Regressions(self.study)
 
     def fit(self, name: str) -> Fit:
-        """Return the fit of a regression."""
         found = self.regressions.fits
         if name not in found.fits:
             raise Missing(f"{name} could not be fitted: {found.failures.get(name, '')}")
@@ -179,13 +171,7 @@ Check = Callable[[Findings], Checked | list[Claim]]
 
 
 def table(checks: "Sequence[Check]", findings: Findings) -> Table:
-    """Make the table of claims with their verdicts.
-
-    Arguments:
-        checks: functions that check claims. The docstring of a function that checks a single claim is the claim. If
-            data are missing or models can't be compared, the table gives the reason.
-        findings: the data, with the claims that are judged under several analyses.
-    """
+    """Make the table of claims with their verdicts."""
     lacking = completeness.lacking(findings.raw)
     rows: list[Claim] = [_incomplete(lacking)] if lacking else []
     marked = INCOMPLETE if lacking else ""

@@ -32,15 +32,10 @@ _CELL = ("suite", "instance")
 
 @dataclass(frozen=True, slots=True)
 class Fits:
-    """The fits of both models, and the reasons why one could not be fitted.
+    """The fits of both models, and the reasons why one could not be fitted."""
 
-    Arguments:
-        fits: name of the model (a key of `RANDOM`) -> fit.
-        failures: name of the model, or what could not be computed -> reason.
-    """
-
-    fits: Mapping[str, Fit]
-    failures: dict[str, str]
+    fits: Mapping[str, Fit]  # name of the model (a key of `RANDOM`) -> fit
+    failures: dict[str, str]  # name of the model, or what could not be computed -> reason
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -50,13 +45,7 @@ class Fits:
 
 
 def tables(items: pl.DataFrame, folder: Path | None = None) -> Iterator[tuple[str, Table]]:
-    """Yield the tables, with the names of their files.
-
-    Arguments:
-        items: one row per trained model and item, with the columns correct, numwords, architecture, instance, suite and
-            item.
-        folder: where the likelihood ratios of simulated responses are kept, as in `few_groups.compare`.
-    """
+    """Yield the tables, with the names of their files."""
     found = fit_models(items)
     yield "regression_items", coefficients(found)
     yield "regression_items_fits", fits(found)

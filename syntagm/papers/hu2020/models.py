@@ -7,21 +7,13 @@ from syntagm.training import families
 
 @dataclass(frozen=True, slots=True)
 class ModelClass:
-    """A class of models.
+    """A class of models."""
 
-    Arguments:
-        name: the name of the class in the raw data.
-        label: the name of the class in the paper.
-        neural: whether it is a neural network.
-        whole_words: whether it is a neural model over whole words; perplexities can be compared among these.
-        pretrained: whether it is a large transformer that others trained on much more text.
-    """
-
-    name: str
-    label: str
-    neural: bool = True
-    whole_words: bool = False
-    pretrained: bool = False
+    name: str  # the name of the class in the raw data
+    label: str  # the name of the class in the paper
+    neural: bool = True  # whether it is a neural network
+    whole_words: bool = False  # whether it is a neural model over whole words; perplexities can be compared among these
+    pretrained: bool = False  # whether it is a large transformer that others trained on much more text
 
 
 MODELS = (

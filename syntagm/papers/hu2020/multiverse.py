@@ -44,18 +44,13 @@ _Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """One way to compute a number.
+    """One way to compute a number."""
 
-    Arguments:
-        models: one of `MODELS`. The authors withdrew the GPT-2 models trained on MD and LG.
-        weights: "pooled" if all trained models have the same weight, as in the paper; "alike" if all corpora of a class
-            have the same weight, and all classes.
-        suites: whether the suites are random or fixed.
-    """
-
-    models: str = MODELS[0]
+    models: str = MODELS[0]  # The authors withdrew the GPT-2 models trained on MD and LG
+    # "pooled" if all trained models have the same weight, as in the paper; "alike" if all corpora of a class have the
+    # same weight, and all classes.
     weights: str = WEIGHTS[0]
-    suites: Suites = SUITES[0]
+    suites: Suites = SUITES[0]  # whether the suites are random or fixed
 
 
 ANALYSES = tuple(Analysis(*choices) for choices in product(MODELS, WEIGHTS, SUITES))
@@ -63,30 +58,21 @@ ANALYSES = tuple(Analysis(*choices) for choices in product(MODELS, WEIGHTS, SUIT
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A difference between means of scores, and the claimed range.
+    """A difference between means of scores, and the claimed range."""
 
-    Arguments:
-        name: what is compared.
-        weights: the weight of each model. Shape (models,).
-        claimed: the range.
-        suites: the suites of the mean. A pair of suites stands for their difference, item by item.
-        minus: suite -> a score that is subtracted, for example that of chance.
-    """
-
-    name: str
-    weights: _Array
+    name: str  # what is compared
+    weights: _Array  # the weight of each model. Shape (models,).
     claimed: Range
     suites: Sequence[str | tuple[str, str]]
-    minus: Mapping[str, float] | None = None
+    minus: Mapping[str, float] | None = None  # suite -> a score that is subtracted, for example that of chance
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A number that a claim is about, under one analysis, with its 95% interval, the claimed range and the verdict.
+    """A number that a claim is about, under one analysis, with its 95% interval, the claimed range and the verdict."""
 
-    `p` is that of the hypothesis that the number is in the range, two-sided; nan if there is none. `adjusted_together`
-    adjusts it.
-    """
+    # `p` is that of the hypothesis that the number is in the range, two-sided; nan if there is none.
+    # `adjusted_together` adjusts it.
 
     claim: str
     part: str
@@ -120,12 +106,7 @@ class Row:
 
 
 def counting(models: str, withdrawn: Withdrawn) -> pl.Expr:
-    """Return the condition that a row is of a model that counts.
-
-    Arguments:
-        models: one of `MODELS`.
-        withdrawn: corpus and seed of the GPT-2 models that the authors withdrew; None for an experiment of one's own.
-    """
+    """Return the condition that a row is of a model that counts."""
     gpt2 = pl.col("model").is_in(ALL_GPT2) & (pl.col("corpus") != "")
     dropped = pl.struct("corpus", "seed").is_in([{"corpus": corpus, "seed": seed} for corpus, seed in withdrawn or ()])
     return ~{MODELS[0]: pl.lit(False), MODELS[1]: gpt2 & dropped, MODELS[2]: gpt2}[models]
@@ -157,11 +138,7 @@ class View:
         return values
 
     def mean(self, model: str, corpus: str | None = None) -> _Array:
-        """Return the weights of models in the mean of a class, on one corpus or on all. Shape (models,).
-
-        Raises:
-            Missing: there is no such model.
-        """
+        """Return the weights of models in the mean of a class, on one corpus or on all. Shape (models,)."""
         chosen = [(name == model and corpus in (None, on), on) for name, on, _ in self.models]
         return self._weights([on if fits else None for fits, on in chosen], model, corpus)
 
@@ -221,10 +198,8 @@ class View:
         return cluster_intervals.combined([suites.variance, variance], [suites.units[0], ("models", units)])
 
     def _variance_of_models(self, contrast: Contrast) -> tuple[float, int] | None:
-        """Return the variance from training models again, and the number of models; None if no cell has several.
-
-        Models of a class with one corpus and other seeds differ by chance, with a variance that the corpora share.
-        """
+        """Return the variance from training models again, and the number of models; None if no cell has several."""
+        # Models of a class with one corpus and other seeds differ by chance, with a variance that the corpora share.
         means = np.mean([self._means_of_models(suite) for suite in contrast.suites], axis=0)
         variance, freedom = 0.0, 0
         for model in dict.fromkeys(name for name, _, _ in self.models):
@@ -248,27 +223,17 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim of the paper that consists of contrasts.
+    """A claim of the paper that consists of contrasts."""
 
-    Arguments:
-        text: the claim.
-        printed: what the paper prints of it.
-        contrasts: a function that returns them; it raises Missing if models or suites are missing.
-    """
-
-    text: str
-    printed: str
+    text: str  # the claim
+    printed: str  # what the paper prints of it
+    # A function that returns them; it raises Missing if models or suites are missing.
     contrasts: Callable[[View], list[Contrast]]
 
 
 def rows(claim: Claim, study: Study, withdrawn: Withdrawn) -> list[Row]:
-    """Judge a claim under all analyses that have its models.
-
-    `withdrawn` is None for an experiment of one's own, which has no analysis without withdrawn models.
-
-    Raises:
-        Missing: no analysis has them; the message says what the first one lacks.
-    """
+    """Judge a claim under all analyses that have its models."""
+    # `withdrawn` is None for an experiment of one's own, which has no analysis without withdrawn models.
     judged: list[Row] = []
     missing: Missing | None = None
     for analysis in (each for each in ANALYSES if each.models != MODELS[1] or withdrawn is not None):
@@ -393,10 +358,8 @@ def against(judged: Sequence[Row]) -> Row | None:
 
 
 def decisive(judged: Sequence[Row]) -> Row:
-    """Return the number that decides a claim under the first analysis: the one with the worst verdict.
-
-    Of several, it is the one nearest to the limit of the claimed range, or farthest beyond it.
-    """
+    """Return the number that decides a claim under the first analysis: the one with the worst verdict."""
+    # Of several, it is the one nearest to the limit of the claimed range, or farthest beyond it.
     order = {FALSE: 0, OPEN: 1, HOLDS: 2}
     first = [row for row in judged if row.analysis == judged[0].analysis]
     return min(first, key=lambda row: (order[row.verdict], row.room))
@@ -423,12 +386,7 @@ def table(judged: Sequence[Row]) -> Table:
 
 
 def verdict_table(judged: Sequence[Row], criteria: Sequence[str] = ()) -> Table:
-    """Make the small table of verdicts: a row per claim, with the number of analyses for each verdict.
-
-    Arguments:
-        judged: the numbers of the claims.
-        criteria: notes that say what the claims' words mean.
-    """
+    """Make the small table of verdicts: a row per claim, with the number of analyses for each verdict."""
     lines: list[tuple[Cell, ...]] = []
     published = any(row.models == MODELS[1] for row in judged)
     by_claim: dict[str, list[Row]] = {}

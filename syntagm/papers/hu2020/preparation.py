@@ -34,17 +34,7 @@ _BPE = "gptbpe"
 
 
 def build_study(raw: Raw, suites: str = "31", ngram: str = "vote") -> Study:
-    """Build the study of the paper from its raw data.
-
-    Arguments:
-        raw: the raw data.
-        suites: the number of suites to include: "31" (as in the paper's figures), "33" or "34".
-        ngram: the method of combining the seeds of the n-gram model into one instance: "vote" (as in the paper) or "mean".
-
-    Raises:
-        UsageError: an option has any other value.
-        InputError: no model remains.
-    """
+    """Build the study of the paper from its raw data."""
     if ngram not in VOTES:
         raise UsageError("ngram", repr(ngram), "one of " + ", ".join(VOTES))
     items = with_one_ngram(of_the_study(with_suites(raw.items, suites)), ngram)
@@ -75,22 +65,16 @@ def is_withdrawn() -> pl.Expr:
 
 
 def with_suites(items: pl.DataFrame, suites: str = "31") -> pl.DataFrame:
-    """Keep the items of the included suites.
-
-    Raises:
-        UsageError: `suites` is neither 31, 33 nor 34.
-    """
+    """Keep the items of the included suites."""
     if suites not in SUITES:
         raise UsageError("suites", repr(suites), "one of " + ", ".join(SUITES))
     return items.filter(~pl.col("suite").is_in(SUITES[suites]))
 
 
 def of_the_study(table: pl.DataFrame) -> pl.DataFrame:
-    """Keep the models of the study, with corpora renamed XS to LG.
-
-    This excludes unigrams, n-gram models that don't break ties, word-level models over byte pairs, and GPT-2 models over
-    words.
-    """
+    """Keep the models of the study, with corpora renamed XS to LG."""
+    # This excludes unigrams, n-gram models that don't break ties, word-level models over byte pairs, and GPT-2 models
+    # over words.
     parts = pl.col("corpus").str.split("-")
     pieces = pl.col("corpus").str.ends_with("bpe")
     kept = pl.when(pl.col("model") == "gpt-2").then(pl.col("corpus").str.ends_with(f"-{_BPE}")).otherwise(~pieces)
@@ -107,11 +91,9 @@ def with_one_ngram(items: pl.DataFrame, how: str = "vote") -> pl.DataFrame:
 
 
 def chances_of(raw: Raw, suites: Sequence[str]) -> dict[str, float]:
-    """Return the score of random answers on each suite: suite -> score.
-
-    The score comes from the file of random answers if that has all suites. Otherwise it is computed exactly from the
-    suites' first predictions. Suites for which neither is known are not in the result.
-    """
+    """Return the score of random answers on each suite: suite -> score."""
+    # The score comes from the file of random answers if that has all suites. Otherwise it is computed exactly from the
+    # suites' first predictions. Suites for which neither is known are not in the result.
     simulated = dict(raw.random.filter(pl.col("suite").is_in(suites)).select("suite", "score").iter_rows())
     if len(simulated) == len(suites):
         return simulated

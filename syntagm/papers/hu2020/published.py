@@ -29,17 +29,7 @@ CLAIMS: list[Check] = [*claims_of_items.CLAIMS, *claims_of_numbers.CLAIMS]
 
 
 def outputs(raw: Raw, suites: str, ngram: str, intervals: str) -> Iterator[tuple[str, Table | Figure]]:
-    """Yield every figure and table as soon as it is computed, with the name of its file.
-
-    Arguments:
-        raw: the contents of `data/raw` of the authors' repository.
-        suites: the number of suites to include: "31", "33" or "34".
-        ngram: the method of combining the tie-breaking seeds of the n-gram model into one model: "vote" or "mean".
-        intervals: how those of Figures 1 and 3 are computed, as for `figures.figures`.
-
-    Raises:
-        UsageError: an option has any other value.
-    """
+    """Yield every figure and table as soon as it is computed, with the name of its file."""
     yield "completeness", completeness.table(raw)
     study = build_study(raw, suites, ngram)
     everything = build_study(raw, "34", ngram)

@@ -34,26 +34,16 @@ NO_CIRCUIT = "nn"
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """The contents of the files, before anything is excluded.
+    """The contents of the files, before anything is excluded."""
 
-    Arguments:
-        items: the answers, with the columns of `views.classes.ITEM`.
-        perplexity: the perplexities, with the columns of `PERPLEXITY`; empty if there is no such file.
-        random: the mean score of random answers on each suite: columns suite and score; empty if there is no such file.
-    """
-
-    items: pl.DataFrame
-    perplexity: pl.DataFrame
+    items: pl.DataFrame  # the answers, with the columns of `views.classes.ITEM`
+    perplexity: pl.DataFrame  # the perplexities, with the columns of `PERPLEXITY`; empty if there is no such file
+    # The mean score of random answers on each suite: columns suite and score; empty if there is no such file.
     random: pl.DataFrame
 
 
 def read(folder: Path) -> Raw:
-    """Read all results and perplexities of a folder.
-
-    Raises:
-        InputError: there are no results; a file can't be read or is not as published; a suite is not one of the paper's; a
-            model answers an item twice; models answer different items.
-    """
+    """Read all results and perplexities of a folder."""
     files = sorted((folder / "sg_results").glob("*.csv")) if folder.is_dir() else []
     if not files:
         expected = "a folder with sg_results/*.csv, as data/raw of cpllab/syntactic-generalization"

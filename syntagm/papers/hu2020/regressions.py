@@ -47,27 +47,18 @@ _ABLATIONS = ("full", "no_size", "no_architecture")
 
 @dataclass(frozen=True, slots=True)
 class Fits:
-    """The fits of some models, and the reasons why others could not be fitted.
+    """The fits of some models, and the reasons why others could not be fitted."""
 
-    Arguments:
-        fits: name of the model (a key of `FIXED`) -> fit.
-        failures: name of the model -> reason.
-    """
-
-    fits: Mapping[str, Fit]
-    failures: Mapping[str, str]
+    fits: Mapping[str, Fit]  # name of the model (a key of `FIXED`) -> fit
+    failures: Mapping[str, str]  # name of the model -> reason
 
 
 @dataclass(frozen=True)
 class Regressions:
-    """The regressions of suite scores of a study, and their tests; each is computed once, when it is first used.
-
-    Arguments:
-        study: the study.
-        folder: where the likelihood ratios of simulated responses are kept, as in `few_groups.compare`.
-    """
+    """The regressions of suite scores of a study, and their tests; each is computed once, when it is first used."""
 
     study: Study
+    # Where the likelihood ratios of simulated responses are kept, as in `few_groups.compare`.
     folder: Path | None = None
 
     @cached_property
@@ -101,10 +92,9 @@ Ratios = Mapping[tuple[str, str], LikelihoodRatio | str]
 
 
 def observations(study: Study) -> pl.DataFrame:
-    """Return the observations, one row per trained model and suite.
-
-    The columns are performance, numwords (millions), architecture, suite, circuit, instance, and n, the number of items.
-    """
+    """Return the observations, one row per trained model and suite."""
+    # The columns are performance, numwords (millions), architecture, suite, circuit, instance, and n, the number of
+    # items.
     scores = study.scores().filter(pl.col("corpus") != "")
     return scores.select(pl.col("score").alias("performance"), *_predictors(study), "suite", _circuit(study), "n")
 
@@ -181,10 +171,8 @@ def fits(fitted_models: Fits) -> Table:
 
 
 def ratios(by_classes: Mapping[str, Fits], folder: Path | None = None) -> Ratios:
-    """Test predictors by likelihood ratios, if the models without and with them could be fitted.
-
-    If a group has few levels, a parametric bootstrap is used; see `few_groups.compare`, also for `folder`.
-    """
+    """Test predictors by likelihood ratios, if the models without and with them could be fitted."""
+    # If a group has few levels, a parametric bootstrap is used; see `few_groups.compare`, also for `folder`.
     found: dict[tuple[str, str], LikelihoodRatio | str] = {}
     for classes, fitted_models in by_classes.items():
         for tested, (smaller, larger) in TESTS.items():
@@ -198,12 +186,7 @@ def ratios(by_classes: Mapping[str, Fits], folder: Path | None = None) -> Ratios
 
 
 def plan_tests(study: Study, folder: Path) -> list[few_groups.Planned]:
-    """Plan the likelihood-ratio tests of a study that have simulated responses, with those of counts of items.
-
-    Arguments:
-        study: the study; if its results are not known yet, with made-up ones.
-        folder: where the likelihood ratios of simulated responses are kept.
-    """
+    """Plan the likelihood-ratio tests of a study that have simulated responses, with those of counts of items."""
     table = observations(study)
     plans = item_regressions.plan_tests(items_of(study), folder)
     for classes, chosen in {ALL: table, **without_classes(table)}.items():
@@ -218,10 +201,8 @@ def plan_tests(study: Study, folder: Path) -> list[few_groups.Planned]:
 
 
 def tests(by_classes: Mapping[str, Fits], ratios: Ratios) -> Table:
-    """Make the table of likelihood-ratio tests and F tests, with the AIC with and without the tested predictor.
-
-    A note gives the reason for each test that can't be performed.
-    """
+    """Make the table of likelihood-ratio tests and F tests, with the AIC with and without the tested predictor."""
+    # A note gives the reason for each test that can't be performed.
     rows: list[tuple[Cell, ...]] = []
     notes = [
         "classes: all, and without those of footnote 7 of the paper. method: what chi2 is compared with.",
@@ -293,11 +274,7 @@ def random_effects(fitted_models: Fits) -> Table:
 
 
 def split(table: pl.DataFrame) -> variance_shares.Split:
-    """Split the variance of observations into what classes, sizes, training runs, suites and items contribute.
-
-    Raises:
-        InputError: there is one class, one size or one suite, or one training run of each class and size.
-    """
+    """Split the variance of observations into what classes, sizes, training runs, suites and items contribute."""
     table = table.filter(pl.col("performance").is_not_nan())
     chosen = {"class": "architecture", "size": "numwords", "training run": "instance", "suite": "suite"}
     groups = {name: table[column].to_list() for name, column in chosen.items()}

@@ -47,52 +47,28 @@ SCORE = ("score", "low", "high", "n", "ties", "undefined_items", "score_all")
 
 
 def experiment(design: Design, progress: Progress | None = None) -> Table:
-    """Carry out the experiment, or resume it; for the errors see `carry_out`.
-
-    Returns:
-        The results of all finished models of the folder, which are also in `results.csv` and `results.md`.
-    """
+    """Carry out the experiment, or resume it; for the errors see `carry_out`."""
     return carry_out(design, results, progress, _short)
 
 
 def from_raw(
     raw: Raw, *, suites: str = "31", ngram: str = "vote", intervals: str = "crossed"
 ) -> Iterator[tuple[str, Table | Figure]]:
-    """Make Figures 1 to 6, Table 4, the regressions and further tables from the paper's own raw data.
-
-    Arguments:
-        raw: the contents of `data/raw` of cpllab/syntactic-generalization.
-        suites: the number of suites to include: "31" (as in the paper's figures), "33" or "34".
-        ngram: the method of combining the seeds of the n-gram model into one model: "vote" (as in the paper) or "mean".
-        intervals: how those of Figures 1 and 3 are computed: "crossed", for other suites crossed with models, corpora or
-            classes, or "published", by the paper's bootstrap.
-
-    Raises:
-        UsageError: an option has any other value.
-    """
+    """Make Figures 1 to 6, Table 4, the regressions and further tables from the paper's own raw data."""
     return published.outputs(raw, suites, ngram, intervals)
 
 
 def of_runs(runs: Sequence[Run]) -> Iterator[tuple[str, Table | Figure]]:
-    """Make Figures 1, 5 and 6 and their tables from off-the-shelf models, over the included suites.
-
-    Raises:
-        RunError: no included suite has results.
-    """
+    """Make Figures 1, 5 and 6 and their tables from off-the-shelf models, over the included suites."""
     study = _study.of_runs(runs, ASIDE)
     yield from figures.figures(study)
     yield from tables.tables(study)
 
 
 def of_experiment(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
-    """Make Figures 1 to 6 and their tables from all finished models of an experiment.
-
-    If there are several classes and several sizes, the regressions are added, and the verdicts on those of the paper's
-    claims that are about such models.
-
-    Raises:
-        RunError: there is no experiment, or no included suite has results.
-    """
+    """Make Figures 1 to 6 and their tables from all finished models of an experiment."""
+    # If there are several classes and several sizes, the regressions are added, and the verdicts on those of the
+    # paper's claims that are about such models.
     study = _studied(folder)
     yield from figures.figures(study)
     yield from tables.tables(study)
@@ -104,15 +80,7 @@ def of_experiment(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
 
 
 def tests(design: Design, finished: bool) -> list[Planned]:
-    """Plan the likelihood-ratio tests that the results of an experiment will contain.
-
-    Arguments:
-        design: the experiment.
-        finished: whether all its models are finished.
-
-    Raises:
-        RunError: a file of the folder is damaged.
-    """
+    """Plan the likelihood-ratio tests that the results of an experiment will contain."""
     folder = design.folder
     if finished:
         study = _studied(folder)
@@ -147,11 +115,7 @@ def _short(table: Table, folder: Path) -> Table:
 
 
 def results(folder: Path) -> Table:
-    """Make the table of results: the text, perplexity, SG score, circuit scores and suite scores of each finished model.
-
-    Raises:
-        RunError: there is no experiment, or a file is damaged.
-    """
+    """Make the table of results: the text, perplexity, SG score, circuit scores and suite scores of each finished model."""
     finished = list(measured.finished(folder))
     circuits = _circuits(finished)
     suites = list(dict.fromkeys(suite.name for _, run in finished for suite in run.suites if suite.predictions))

@@ -27,49 +27,35 @@ _PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perpl
 
 
 class Missing(Exception):
-    """Data lack a model, a corpus, suites or a fit that a claim is about; the message says which.
+    """Data lack a model, a corpus, suites or a fit that a claim is about; the message says which."""
 
-    This is no LookupError: an index or a key that is missing by mistake would be shown as missing data.
-    """
+    # This is no LookupError: an index or a key that is missing by mistake would be shown as missing data.
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """Model instances and their scores.
+    """Model instances and their scores."""
 
-    Arguments:
-        items: the results on items of the included suites, with the columns of `views.classes.ITEM`; corpus is empty
-            for off-the-shelf models.
-        circuits: suite -> circuit, for suites that have one.
-        perplexity: a table with the columns model, corpus, seed and perplexity; may be empty.
-        words: corpus -> millions of words, in ascending order, which is also the order of corpora in figures.
-        labels: model -> label.
-        chance: the chance level over the suites; nan if unknown.
-        absent: the models that the published figures by corpus exclude.
-        words_alike: the neural models over whole words, whose perplexities can be compared.
-        unlike: the models whose perplexities can't be compared with those of `words_alike`, or of all others.
-        sizes_alike: whether the perplexities of `words_alike` can be compared between corpora.
-        remarks: lines below the title of every figure by model.
-        published: the number of suites in the publication; 0 if the study is of other data.
-        chances: suite -> score of random answers, for suites for which it is known.
-    """
-
+    # The results on items of the included suites, with the columns of `views.classes.ITEM`; corpus is empty for
+    # off-the-shelf models.
     items: pl.DataFrame
-    circuits: Mapping[str, str]
-    perplexity: pl.DataFrame
+    circuits: Mapping[str, str]  # suite -> circuit, for suites that have one
+    perplexity: pl.DataFrame  # a table with the columns model, corpus, seed and perplexity; may be empty
+    # Corpus -> millions of words, in ascending order, which is also the order of corpora in figures.
     words: Mapping[str, float]
-    labels: Mapping[str, str] = field(default_factory=dict)
-    chance: float = float("nan")
-    absent: tuple[str, ...] = ()
-    words_alike: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
-    published: int = 0
+    labels: Mapping[str, str] = field(default_factory=dict)  # model -> label
+    chance: float = float("nan")  # the chance level over the suites; nan if unknown
+    absent: tuple[str, ...] = ()  # the models that the published figures by corpus exclude
+    words_alike: tuple[str, ...] = ()  # the neural models over whole words, whose perplexities can be compared
+    remarks: tuple[str, ...] = ()  # lines below the title of every figure by model
+    published: int = 0  # the number of suites in the publication; 0 if the study is of other data
+    # Suite -> score of random answers, for suites for which it is known.
     chances: Mapping[str, float] = field(default_factory=dict)
+    # The models whose perplexities can't be compared with those of `words_alike`, or of all others.
     unlike: tuple[str, ...] = ()
-    sizes_alike: bool = True
+    sizes_alike: bool = True  # whether the perplexities of `words_alike` can be compared between corpora
 
     def label(self, model: str) -> str:
-        """Return the label of a model."""
         return self.labels.get(model, model)
 
     @property
@@ -79,10 +65,8 @@ class Study:
 
     @property
     def counted(self) -> str:
-        """The number of suites as text: "31 suites", or "30 of 31 suites" if some of the publication's are missing.
-
-        If models have different ones: "5 to 7 suites, each model's own".
-        """
+        """The number of suites as text: "31 suites", or "30 of 31 suites" if some of the publication's are missing."""
+        # If models have different ones: "5 to 7 suites, each model's own".
         count, own = len(self.suites), set(self.own.values())
         if len(own) > 1:
             return f"{span([len(suites) for suites in own], 'suite')}, each model's own"
@@ -138,15 +122,7 @@ class Study:
 
 
 def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
-    """Build a study of off-the-shelf models, one run per model; models with the same name are numbered.
-
-    Arguments:
-        runs: the runs.
-        aside: the excluded suites.
-
-    Raises:
-        RunError: no included suite has results, or a run is a fill run, which has no predictions.
-    """
+    """Build a study of off-the-shelf models, one run per model; models with the same name are numbered."""
     names: dict[str, str] = {}
     tables = []
     for run in runs:
@@ -188,19 +164,8 @@ def _some(names: Sequence[str]) -> str:
 def of_experiment(
     finished: Iterable[tuple[Mapping[str, Any], Run]], words: Mapping[str, float], aside: Sequence[str] = ()
 ) -> Study:
-    """Build the study of a controlled experiment: families, sizes and seeds.
-
-    With several samples of the corpus, the seed of an instance is its number among those of its family and size.
-
-    Arguments:
-        finished: for each finished model, its run and a record with its family, size, sample, seed and perplexity, and
-            the numbers of unknown and undefined words.
-        words: size -> millions of words.
-        aside: the excluded suites.
-
-    Raises:
-        RunError: no included suite has results.
-    """
+    """Build the study of a controlled experiment: families, sizes and seeds."""
+    # With several samples of the corpus, the seed of an instance is its number among those of its family and size.
     pairs = _numbered(list(finished))
     tables = [_items(run, model["family"], model["size"], model["seed"]) for model, run in pairs]
     rows = [(model["family"], model["size"], model["seed"], float(model["perplexity"])) for model, _ in pairs]
@@ -241,13 +206,7 @@ def comparable(models: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, ...], tu
 
 
 def planned(cells: Iterable[Cell], suites: Iterable[Suite], words: Mapping[str, float], aside: Sequence[str]) -> Study:
-    """Build the study that an experiment will be, with made-up results: of two items, the second is correct.
-
-    Arguments:
-        cells: the models.
-        suites: the suites.
-        words, aside: as in `of_experiment`.
-    """
+    """Build the study that an experiment will be, with made-up results: of two items, the second is correct."""
     included = [suite for suite in suites if suite.predictions and suite.name not in aside]
     seeds: Counter[tuple[str, str]] = Counter()
     rows = []

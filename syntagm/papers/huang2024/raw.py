@@ -21,19 +21,12 @@ REGIONS = ("0", "1", "2")
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A published effect.
+    """A published effect."""
 
-    Arguments:
-        subset: the part of the benchmark that it belongs to.
-        construction: its name here.
-        coefficient: its name in the fitted effects.
-        contrast: the conditions of its items, the harder one first.
-    """
-
-    subset: str
-    construction: str
-    coefficient: str
-    contrast: Contrast
+    subset: str  # the part of the benchmark that it belongs to
+    construction: str  # its name here
+    coefficient: str  # its name in the fitted effects
+    contrast: Contrast  # the conditions of its items, the harder one first
 
 
 EFFECTS = (
@@ -52,26 +45,18 @@ AMBIGUITY = Contrast("Amb", "Unamb")
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The published data of a folder; what is missing there is absent.
+    """The published data of a folder; what is missing there is absent."""
 
-    Arguments:
-        items: (subset, model) -> its words.
-        trials: subset -> its reading times.
-        constructions, by_item: (subset, ending of the file) -> the fitted effects: ROI, coef, mean, lower, upper (and item).
-    """
-
-    items: Mapping[tuple[str, str], Source]
-    trials: Mapping[str, Source]
+    items: Mapping[tuple[str, str], Source]  # (subset, model) -> its words
+    trials: Mapping[str, Source]  # subset -> its reading times
+    # `constructions`, `by_item`: (subset, ending of the file) -> the fitted effects: ROI, coef, mean, lower, upper (and
+    # item)
     constructions: Mapping[tuple[str, str], pl.DataFrame]
     by_item: Mapping[tuple[str, str], pl.DataFrame]
 
 
 def read(folder: Path) -> Published:
-    """Read what a folder has of the published data.
-
-    Raises:
-        InputError: there is none, or a file is not as published.
-    """
+    """Read what a folder has of the published data."""
     subsets = list(dict.fromkeys(effect.subset for effect in EFFECTS))
     items = {
         (subset, model): tables.open_table(path)
@@ -127,14 +112,9 @@ def missing(published: Published) -> list[str]:
 
 
 def surprisals(source: Source) -> pl.DataFrame:
-    """Return the surprisals of a file of items: item, condition, offset from the critical word, and bits.
-
-    `word_pos` counts from 0, `disambPosition` and `targetPosition` from 1. So does `disambPosition_0idx` in files that also have
-    `disambPosition`, whatever its name says: there, both are the same number.
-
-    Raises:
-        InputError: the file has no such columns.
-    """
+    """Return the surprisals of a file of items: item, condition, offset from the critical word, and bits."""
+    # `word_pos` counts from 0, `disambPosition` and `targetPosition` from 1. So does `disambPosition_0idx` in files
+    # that also have `disambPosition`, whatever its name says: there, both are the same number.
     name = next((name for name in ("disambPosition", "targetPosition") if name in source.names), "disambPosition_0idx")
     critical = source.numbers(name) - (0 if name == "disambPosition_0idx" else 1)
     columns = [

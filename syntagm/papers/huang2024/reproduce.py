@@ -37,11 +37,7 @@ NAME = "huang2024"
 
 
 def from_raw(published: Published) -> dict[str, Table | Figure]:
-    """Make the tables and the figure: file name -> table or figure.
-
-    Arguments:
-        published: the published data, as `raw.read` returns them.
-    """
+    """Make the tables and the figure: file name -> table or figure."""
     outputs: dict[str, Table | Figure] = {}
     if published.items:
         outputs["surprisal"] = surprisal(published)

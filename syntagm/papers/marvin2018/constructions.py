@@ -51,11 +51,7 @@ def by_construction(run: Run, suites: Mapping[str, Sequence[str]]) -> dict[tuple
 
 
 def main_and_embedded(run: Run, suite: str) -> dict[str, tuple[str, str]]:
-    """Return the grammatical numbers of the main and of the embedded subject: item -> (main, embedded).
-
-    Raises:
-        RunError: an item has no tags for them.
-    """
+    """Return the grammatical numbers of the main and of the embedded subject: item -> (main, embedded)."""
     numbers = {}
     for item, tags in _tags(run, suite):
         tested, other = tags["number"], tags["attractor"]

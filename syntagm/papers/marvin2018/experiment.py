@@ -42,11 +42,7 @@ def experiment(design: Design, progress: Progress | None = None) -> Table:
 
 
 def results(folder: Path) -> Table:
-    """Make the table of results: perplexity, tagging accuracy and accuracy by construction of each finished model.
-
-    Raises:
-        RunError: there is no experiment, or a file is damaged.
-    """
+    """Make the table of results: perplexity, tagging accuracy and accuracy by construction of each finished model."""
     finished = list(measured.finished(folder))
     keys = measured.distinguishing_keys(finished)
     names = [name for name in _constructions() if any(name in constructions(run) for _, run in finished)]
@@ -68,11 +64,7 @@ def results(folder: Path) -> Table:
 
 
 def outputs(folder: Path) -> Iterator[tuple[str, Table]]:
-    """Make the comparison of one task with two, for each size with finished models of both.
-
-    Raises:
-        RunError: there is no experiment, or a file is damaged.
-    """
+    """Make the comparison of one task with two, for each size with finished models of both."""
     finished = list(measured.finished(folder))
     sizes = list(dict.fromkeys(model["size"] for model, _ in finished))
     for size in sizes:

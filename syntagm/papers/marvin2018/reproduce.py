@@ -100,15 +100,7 @@ def _words(runs: Sequence[Run]) -> dict[str, Table | Figure]:
 
 
 def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({})) -> Table:
-    """Make Table 1: accuracy by construction, with the published numbers.
-
-    Arguments:
-        run: the run of a model.
-        judged: what groups of people chose, each of which is a column.
-
-    Raises:
-        RunError: no suite of the run is one of the paper's.
-    """
+    """Make Table 1: accuracy by construction, with the published numbers."""
     published = cited("marvin2018")
     models, humans = published["columns"][:-1], published["columns"][-1]
     suites = constructions(run)
@@ -139,15 +131,9 @@ def table1(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({}))
 
 
 def table2(run: Run, judged: Mapping[str, people.Judged] = MappingProxyType({})) -> Table:
-    """Make Table 2: accuracy by the grammatical number of main and embedded subject, for object relative clauses.
-
-    The dependency is across or within the clause. Subjects are animate. The table is empty if the run has neither
-    suite.
-
-    Arguments:
-        run: the run of a model.
-        judged: what groups of people chose, each of which is a column.
-    """
+    """Make Table 2: accuracy by the grammatical number of main and embedded subject, for object relative clauses."""
+    # The dependency is across or within the clause. Subjects are animate. The table is empty if the run has neither
+    # suite.
     published = cited("marvin2018")
     quoted = [name for name in published["columns"] if name in published["table2"][0]]
     by_suite: dict[str, dict[tuple[str, str], Estimate]] = {}

@@ -28,10 +28,8 @@ BAND = "band"
 
 
 def tags(run: Run) -> tuple[Mapping[str, Mapping[str, str]], str]:
-    """Return the tags of each lemma of a run, and a note if they come from the bundled list of verbs.
-
-    The published list has no tags.
-    """
+    """Return the tags of each lemma of a run, and a note if they come from the bundled list of verbs."""
+    # The published list has no tags.
     own = {row.lemma: row.tags for row in kept.words(run).rows}
     if any(row.tags for row in kept.words(run).rows) or kept.words(run).labels != ("singular", "plural"):
         return own, ""
@@ -43,11 +41,9 @@ def tags(run: Run) -> tuple[Mapping[str, Mapping[str, str]], str]:
 
 
 def lemmas(run: Run, label: str = "") -> tuple[pl.DataFrame, str]:
-    """Return a table with one row for each scored lemma of a run, and a note about the lemmas' tags.
-
-    Each row has a lemma's tags and its summed scores. The sums are over the contexts labelled `label`; if `label` is
-    empty, they are over all contexts, with equal weight for each label.
-    """
+    """Return a table with one row for each scored lemma of a run, and a note about the lemmas' tags."""
+    # Each row has a lemma's tags and its summed scores. The sums are over the contexts labelled `label`; if `label` is
+    # empty, they are over all contexts, with equal weight for each label.
     scored = kept.lemmas(run)
     of_label = lemma_groups.by_lemma(scored.filter(pl.col("label") == label))
     chosen = of_label if label else lemma_groups.balance_labels(scored, kept.words(run).labels)
@@ -110,10 +106,8 @@ def _shown(estimate: Estimate) -> tuple[Cell, Cell, Cell]:
 
 
 def right_contexts(runs: Runs) -> Table | None:
-    """Make the table of EW and MW by the text to the right of the gap, for models that see it; None if there are none.
-
-    `The cat [..] tall.` is a context in which hardly any verb fits, but EW counts it like any other.
-    """
+    """Make the table of EW and MW by the text to the right of the gap, for models that see it; None if there are none."""
+    # `The cat [..] tall.` is a context in which hardly any verb fits, but EW counts it like any other.
     lines: list[tuple[Cell, ...]] = []
     seeing = [(name, run) for name, run in runs if run.record["model"]["sees"] == "both"]
     for name, run in seeing:

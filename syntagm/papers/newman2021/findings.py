@@ -31,23 +31,14 @@ PLACE_OF_LIKELY = "abstract; Figures 1 and 2"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding in one run.
+    """A finding in one run."""
 
-    Arguments:
-        text: the finding.
-        place: where it stands in the paper, and in how many cells of Table 2 the numbers there agree with it.
-        model: the name of the run's model.
-        number: what is computed.
-        estimate: its value and interval; n counts contexts.
-        claimed: the range in which the paper says that the number is.
-    """
-
-    text: str
-    place: str
-    model: str
-    number: str
-    estimate: Estimate
-    claimed: Range
+    text: str  # the finding
+    place: str  # where it stands in the paper, and in how many cells of Table 2 the numbers there agree with it
+    model: str  # the name of the run's model
+    number: str  # what is computed
+    estimate: Estimate  # its value and interval; n counts contexts
+    claimed: Range  # the range in which the paper says that the number is
 
     @property
     def verdict(self) -> str:

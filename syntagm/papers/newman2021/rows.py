@@ -19,11 +19,7 @@ PAIRED = "model_weight - equal_weight"
 
 
 def fill_runs(runs: Sequence[Run]) -> list[tuple[str, Run]]:
-    """Return the runs with the names of their models.
-
-    Raises:
-        RunError: a run is not a fill run, or has no context.
-    """
+    """Return the runs with the names of their models."""
     checked = []
     for name, run in named(runs):
         cure = "Make one with `syntagm fill MODEL --suite ... --words verbs -o DIR`."
@@ -36,11 +32,9 @@ def fill_runs(runs: Sequence[Run]) -> list[tuple[str, Run]]:
 
 
 def rows(run: Run) -> Rows:
-    """Return the suites of each row, in the paper's order: row -> names of suites.
-
-    The tag `construction` assigns suites to rows, or without it the name. Each other suite gets a separate row after those
-    of the paper.
-    """
+    """Return the suites of each row, in the paper's order: row -> names of suites."""
+    # The tag `construction` assigns suites to rows, or without it the name. Each other suite gets a separate row after
+    # those of the paper.
     known = {tag: line["row"] for line in cited("newman2021")["table2"] for tag in line["constructions"]}
     by_row: Rows = {row: [] for row in known.values()}
     for suite in run.suites:

@@ -16,12 +16,7 @@ MEASURES = {"MW": "model_weight", "EW": "equal_weight", "TSE": "tse", "MW - EW":
 
 
 def table2(runs: Runs, estimates: Sequence[Estimate]) -> Table:
-    """Make Table 2: MW, EW, TSE and MW minus EW of each model by construction, with the paper's numbers.
-
-    Arguments:
-        runs: the runs with the names of their models.
-        estimates: the result of `rows.of_rows`.
-    """
+    """Make Table 2: MW, EW, TSE and MW minus EW of each model by construction, with the paper's numbers."""
     quoted = cited("newman2021")["columns"]
     by_key = {(each.group["row"], each.group.model, each.group.measure): each for each in estimates}
     names = [row for row in _order(runs) if any((row, model, "tse") in by_key for model, _ in runs)]

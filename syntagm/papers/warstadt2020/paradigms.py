@@ -32,17 +32,11 @@ _VERBS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A contrast between paradigms: the mean difference over pairs of paradigms.
+    """A contrast between paradigms: the mean difference over pairs of paradigms."""
 
-    Arguments:
-        description: a readable description, with the easier kind minus the harder kind.
-        pairs: pairs of an easier and a harder paradigm.
-        printed: the name of the contrast in `cited/warstadt2020.toml`; "" if the paper gives no number.
-    """
-
-    description: str
-    pairs: tuple[tuple[str, str], ...]
-    printed: str = ""
+    description: str  # a readable description, with the easier kind minus the harder kind
+    pairs: tuple[tuple[str, str], ...]  # pairs of an easier and a harder paradigm
+    printed: str = ""  # the name of the contrast in `cited/warstadt2020.toml`; "" if the paper gives no number
 
 
 CONTRASTS = (

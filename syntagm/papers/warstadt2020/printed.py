@@ -25,14 +25,7 @@ Row = tuple[Cell, ...]
 def printed(
     means: Sequence[Estimate], correlations: pl.DataFrame, contrasts: Sequence[Estimate], judgements: Judgements
 ) -> Table:
-    """Make the table of printed and computed numbers, with whether they are the same when rounded.
-
-    Arguments:
-        means: the result of `tables.means`.
-        correlations: a table with the columns of `stats.correlation.SCHEMA`.
-        contrasts: the result of `tables.contrasts`.
-        judgements: the individual judgements; may be empty.
-    """
+    """Make the table of printed and computed numbers, with whether they are the same when rounded."""
     rows = [*_means(means), *_correlations(correlations), *_contrasts(contrasts), *_people(judgements)]
     differing = sum(row[-2] == "no" for row in rows)
     notes = (

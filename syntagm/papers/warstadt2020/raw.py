@@ -20,13 +20,8 @@ Judgements = dict[str, dict[str, list[bool]]]
 
 
 def models(path: Path) -> dict[Key, Sample]:
-    """Read how many of the 1,000 pairs of a paradigm a model got right: (model, paradigm) -> sample.
-
-    Means over categories are skipped.
-
-    Raises:
-        InputError: the file is not as published.
-    """
+    """Read how many of the 1,000 pairs of a paradigm a model got right: (model, paradigm) -> sample."""
+    # Means over categories are skipped.
     samples: dict[Key, Sample] = {}
     for number, row in json.objects(_text(path), path):
         try:
@@ -50,15 +45,10 @@ _EXPECTED = "JSON with UID and accuracies " + ", ".join(MODELS)
 
 
 def judgements(path: Path) -> Judgements:
-    """Read individual human judgements: paradigm -> good sentence -> whether each judgement chose it.
-
-    Dropped paradigms are included. An assignment counts unless it was rejected. A slot counts if it was answered and is
-    not an attention check. The choice is the first character of the answer; the rest of the answer is truncated in the
-    file.
-
-    Raises:
-        InputError: the file is not as published.
-    """
+    """Read individual human judgements: paradigm -> good sentence -> whether each judgement chose it."""
+    # Dropped paradigms are included. An assignment counts unless it was rejected. A slot counts if it was answered and
+    # is not an attention check. The choice is the first character of the answer; the rest of the answer is truncated in
+    # the file.
     choices: Judgements = {}
     assignments: set[str] = set()
     for _, row in csv.records(_text(path), path):
@@ -83,11 +73,7 @@ def judgements(path: Path) -> Judgements:
 
 
 def people(judgements: Judgements) -> dict[Key, Sample]:
-    """Compute the share of people who chose the good sentence of each pair: (people, paradigm) -> sample.
-
-    Raises:
-        InputError: a paradigm of the paper has no judgement.
-    """
+    """Compute the share of people who chose the good sentence of each pair: (people, paradigm) -> sample."""
     _refuse_lacking("human judgements", set(judgements))
     samples = {}
     for suite in published():
@@ -115,11 +101,7 @@ def count_wins(judgements: Judgements) -> dict[str, tuple[int, int, int, int]]:
 
 
 def summary(path: Path) -> dict[str, tuple[int, float, int]]:
-    """Read the authors' summary: paradigm -> pairs won, mean of the five proportions, and judgements.
-
-    Raises:
-        InputError: the file is not as published.
-    """
+    """Read the authors' summary: paradigm -> pairs won, mean of the five proportions, and judgements."""
     try:
         rows = csv.records(_text(path), path)
         return {

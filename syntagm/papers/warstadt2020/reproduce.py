@@ -90,14 +90,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
 
 
 def from_raw(folder: Path) -> Outputs:
-    """Make the tables and figures from the published accuracies and judgements: file name -> table or figure.
-
-    Arguments:
-        folder: a folder with `models_summary.jsonl`, `human_responses.csv` and `human_validation_summary.csv`.
-
-    Raises:
-        InputError: a file is not as published.
-    """
+    """Make the tables and figures from the published accuracies and judgements: file name -> table or figure."""
     judged = judgements(folder / "human_responses.csv")
     samples = models(folder / "models_summary.jsonl") | people(judged)
     suites = {suite for _, suite in samples}

@@ -37,17 +37,11 @@ _Finished = Sequence[tuple[Mapping[str, Any], Run]]
 
 @dataclass(frozen=True, slots=True)
 class Accuracies:
-    """The accuracies of the models of a study.
+    """The accuracies of the models of a study."""
 
-    Arguments:
-        estimates: accuracy over all paradigms, by field and by category, as `tables.means` returns them.
-        samples: the items of each (model, paradigm).
-        known: paradigm -> category and field.
-    """
-
-    estimates: list[Estimate]
-    samples: tables.Samples
-    known: Mapping[str, Paradigm]
+    estimates: list[Estimate]  # accuracy over all paradigms, by field and by category, as `tables.means` returns them
+    samples: tables.Samples  # the items of each (model, paradigm)
+    known: Mapping[str, Paradigm]  # paradigm -> category and field
 
 
 def experiment(design: Design, progress: Progress | None = None) -> Table:
@@ -56,11 +50,7 @@ def experiment(design: Design, progress: Progress | None = None) -> Table:
 
 
 def results(folder: Path) -> Table:
-    """Make the table of results: the text, perplexity and accuracy of each finished model, overall and by category.
-
-    Raises:
-        RunError: there is no experiment, or a file is damaged.
-    """
+    """Make the table of results: the text, perplexity and accuracy of each finished model, overall and by category."""
     finished = list(measured.finished(folder))
     values = {
         (estimate.group.model, estimate.group["phenomenon"]): estimate.value
@@ -85,11 +75,7 @@ def results(folder: Path) -> Table:
 
 
 def outputs(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
-    """Make the learning curves by category, the means by size, and the gains per doubling of the text.
-
-    Raises:
-        RunError: there is no experiment, or a file is damaged.
-    """
+    """Make the learning curves by category, the means by size, and the gains per doubling of the text."""
     finished = list(measured.finished(folder))
     found = _accuracies(finished)
     models = {measured.cell(model).name: model for model, _ in finished}

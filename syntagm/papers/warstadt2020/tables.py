@@ -23,11 +23,9 @@ PRINTED = ("5-gram", "LSTM", "TXL", "GPT-2")
 
 
 def means(samples: Samples, known: Known) -> list[Estimate]:
-    """Compute the accuracy of each model over all paradigms, by field and by category.
-
-    Groups have the model, the labels `over` ("all", "field" or "phenomenon") and `phenomenon` (its value), and the count
-    `paradigms`.
-    """
+    """Compute the accuracy of each model over all paradigms, by field and by category."""
+    # Groups have the model, the labels `over` ("all", "field" or "phenomenon") and `phenomenon` (its value), and the
+    # count `paradigms`.
     estimates = []
     for over in ("all", "field", "phenomenon"):
         for name in _names(over, known):
@@ -53,10 +51,8 @@ def _names(over: str, known: Known) -> list[str]:
 
 
 def people(samples: Samples, known: Known, estimates: Sequence[Estimate]) -> dict[tuple[str, str], float]:
-    """Compute human scores for the paradigms of each model: (model, category or field) -> score.
-
-    The score is nan if the score of any paradigm is unknown.
-    """
+    """Compute human scores for the paradigms of each model: (model, category or field) -> score."""
+    # The score is nan if the score of any paradigm is unknown.
     scores: dict[tuple[str, str], float] = {}
     for estimate in estimates:
         model, over, name = estimate.group.model, estimate.group["over"], estimate.group["phenomenon"]
@@ -74,16 +70,7 @@ def people_of_all(samples: Samples, known: Known) -> dict[str, float]:
 def table3(
     samples: Samples, known: Known, estimates: Sequence[Estimate], notes: Sequence[str], published: bool = True
 ) -> Table:
-    """Make Table 3: accuracy over all paradigms, by field and by category, with one row per model.
-
-    Arguments:
-        samples: the sample of each (model, paradigm).
-        known: paradigm -> category, field and human agreement.
-        estimates: the result of `means`.
-        notes: further notes.
-        published: whether to add the numbers of people and of the paper's models, where the paradigms are those of the
-            paper.
-    """
+    """Make Table 3: accuracy over all paradigms, by field and by category, with one row per model."""
     humans = people(samples, known, estimates)
     printed = {row["phenomenon"]: row for row in cited("warstadt2020")["table3"]}
     rows: list[tuple[Cell, ...]] = []
@@ -119,12 +106,9 @@ def by_paradigm(samples: Samples, known: Known, notes: Sequence[str], published:
 
 
 def contrasts(samples: Samples) -> list[Estimate]:
-    """Compute the contrasts of attractors, distance and irregular nouns for each model.
-
-    A contrast uses the pairs of paradigms for which the model has both.
-
-    Groups have the model, the label `contrast`, and the counts `pairs` and `of` (the number of pairs in the paper).
-    """
+    """Compute the contrasts of attractors, distance and irregular nouns for each model."""
+    # A contrast uses the pairs of paradigms for which the model has both.
+    # Groups have the model, the label `contrast`, and the counts `pairs` and `of` (the number of pairs in the paper).
     estimates = []
     for contrast in CONTRASTS:
         for model in dict.fromkeys(model for model, _ in samples):
@@ -141,7 +125,6 @@ def contrasts(samples: Samples) -> list[Estimate]:
 
 
 def contrast_table(estimates: Sequence[Estimate], notes: Sequence[str] = ()) -> Table:
-    """Make the table of contrasts."""
     rows = [
         (each.group["contrast"], each.group.model, f"{each.group.count('pairs')} of {each.group.count('of')}", *each.numbers)
         for each in estimates
@@ -159,18 +142,12 @@ def contrast_table(estimates: Sequence[Estimate], notes: Sequence[str] = ()) -> 
 
 @dataclass(frozen=True, slots=True)
 class Materials:
-    """Two runs of the same model on suites with the same names but different content.
-
-    Arguments:
-        model: the model.
-        first, second: the names of the runs.
-        pairs: suite -> its samples in both runs.
-    """
+    """Two runs of the same model on suites with the same names but different content."""
 
     model: str
-    first: str
+    first: str  # `first`, `second`: the names of the runs
     second: str
-    pairs: Mapping[str, tuple[Sample, Sample]]
+    pairs: Mapping[str, tuple[Sample, Sample]]  # suite -> its samples in both runs
 
 
 def materials_table(compared: Sequence[Materials], known: Known) -> Table:
@@ -213,12 +190,7 @@ def correlation_table(table: pl.DataFrame, notes: Sequence[str] = ()) -> Table:
 
 
 def shallow_table(table: pl.DataFrame, descriptions: Mapping[str, str]) -> Table:
-    """Make the table of logistic regressions on surface predictors.
-
-    Arguments:
-        table: a table with the columns of `views.surface.REGRESSIONS`.
-        descriptions: predictor -> description.
-    """
+    """Make the table of logistic regressions on surface predictors."""
     predictors = list(dict.fromkeys(table["predictor"]))
     margin = "margin under MODEL: surprisal of the bad sentence minus that of the good one, in bits."
     notes = (
@@ -259,14 +231,7 @@ def method_table(compared: Sequence[Comparison]) -> Table:
 
 
 def slope_table(table: pl.DataFrame, samples: Samples, known: Known, remarks: Sequence[str] = ()) -> Table:
-    """Make the table of gains per doubling of the training text, with the size at which the line reaches people.
-
-    Arguments:
-        table: a table with the columns of `views.learning_curve.SLOPES`.
-        samples: the sample of each (model, paradigm); all models have the same paradigms.
-        known: paradigm -> category, field and human agreement.
-        remarks: further notes.
-    """
+    """Make the table of gains per doubling of the training text, with the size at which the line reaches people."""
     humans, suites = people_of_all(samples, known), {suite for _, suite in samples}
     quoted = {
         row["phenomenon"]: row

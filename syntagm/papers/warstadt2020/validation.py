@@ -30,12 +30,7 @@ def samples_of_people(name: str, run: Run) -> dict[Key, Sample]:
 
 
 def validation(groups: Sequence[tuple[str, Run]], known: Known) -> dict[str, Table]:
-    """Make the table of the validation by paradigm, and that of the numbers over all paradigms.
-
-    Arguments:
-        groups: runs of people with their names.
-        known: paradigm -> category, field and human agreement.
-    """
+    """Make the table of the validation by paradigm, and that of the numbers over all paradigms."""
     printed = {row["paradigm"]: row for row in cited("warstadt2020")["paradigms"]}
     numbers = cited("warstadt2020")["validation"]
     rows: list[tuple[Cell, ...]] = []

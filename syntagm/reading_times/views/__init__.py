@@ -21,18 +21,7 @@ Analyses: TypeAlias = "Sequence[str | Path | Analysis] | str | Path | Analysis"
 
 
 def table(name: str, analyses: Analyses, **options: OptionValue) -> "Table":
-    """Make a table of analyses of reading times: `gain`, `lag`, `shape` or `ms`.
-
-    Arguments:
-        name: the name of the table.
-        analyses: one analysis, or several: paths of tables that `syntagm reading fit` or `reading effects` wrote, or opened
-            ones (`analyses.open_analysis`, `analyses.of_outcome`).
-        options: options of the table, as on the command line.
-
-    Raises:
-        UsageError: there is no such table or option, or the analyses lack its numbers.
-        InputError, RunError: an analysis can't be opened, or was damaged.
-    """
+    """Make a table of analyses of reading times: `gain`, `lag`, `shape` or `ms`."""
     made: Table = _make("table", name, analyses, options)
     return made
 

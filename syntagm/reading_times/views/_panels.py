@@ -12,11 +12,7 @@ from syntagm.views.drawing import curves
 def draw(
     table: pl.DataFrame, across: str, upright: str, title: str, subtitle: Sequence[str], digits: int = 3
 ) -> Figure:
-    """Draw the rows of a table with the columns analysis, model, x, value, low, high and n.
-
-    Arguments:
-        digits: the number of decimals that screen readers say.
-    """
+    """Draw the rows of a table with the columns analysis, model, x, value, low, high and n."""
     names = table["analysis"].unique(maintain_order=True).to_list()
     panels = [
         Panel(part, across, str(name) if len(names) > 1 else "", reference=0.0, said=partial(curves.say, digits=digits))

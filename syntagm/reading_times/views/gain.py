@@ -67,11 +67,7 @@ def draw_figure(analyses: Sequence[Analysis], against: Against = "") -> Figure:
 
 
 def read_against(path: Path) -> tuple[str, Mapping[str, float]]:
-    """Read a table with the column `model`, and one column of numbers: its name, and the number of each model.
-
-    Raises:
-        InputError: the table has other columns, or a model twice.
-    """
+    """Read a table with the column `model`, and one column of numbers: its name, and the number of each model."""
     source = open_table(path)
     others = [name for name in source.names if name != "model"]
     if "model" not in source.names or len(others) != 1:

@@ -25,45 +25,29 @@ class _LemmaTable:
 
 @dataclass(frozen=True, slots=True)
 class _ModelOnPage:
-    """What the page shows of a model on a suite.
+    """What the page shows of a model on a suite."""
 
-    Arguments:
-        name: the model; "" if it is the only one.
-        facts: how many gaps and contexts there are, and why items have none.
-        wins: how many lemmas never win, and how many always do.
-        lemmas, contexts, most_probable: tables; empty if there is nothing to show.
-        summary: how many contexts are shown.
-        sampled: whether these are not all.
-        entries: how many entries are shown in each of them.
-    """
-
-    name: str
-    facts: Markup
-    wins: str
-    lemmas: tuple[_LemmaTable, ...]
+    name: str  # the model; "" if it is the only one
+    facts: Markup  # how many gaps and contexts there are, and why items have none
+    wins: str  # how many lemmas never win, and how many always do
+    lemmas: tuple[_LemmaTable, ...]  # `lemmas`, `contexts`, `most_probable`: tables; empty if there is nothing to show
     contexts: HtmlTable | str
-    summary: str
+    summary: str  # how many contexts are shown
     sampled: bool
     most_probable: HtmlTable | str
-    entries: str
+    entries: str  # how many entries are shown in each of them
 
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """What the page shows of a suite.
-
-    Arguments:
-        table: the results of each model.
-        signatures: the line that cites each number.
-        links: links that save its tables as CSV.
-    """
+    """What the page shows of a suite."""
 
     subject: Subject[Run]
     facts: Markup
-    table: HtmlTable
+    table: HtmlTable  # the results of each model
     models: tuple[_ModelOnPage, ...]
-    signatures: tuple[str, ...]
-    links: Markup
+    signatures: tuple[str, ...]  # the line that cites each number
+    links: Markup  # links that save its tables as CSV
 
 
 def write_article(suite: SuiteOnPage) -> Article:

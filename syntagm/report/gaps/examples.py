@@ -15,46 +15,32 @@ LEMMAS, CONTEXTS, SEED = 8, 3, 1
 
 @dataclass(frozen=True, slots=True)
 class Lemma:
-    """A row of the word list in the contexts of a suite.
+    """A row of the word list in the contexts of a suite."""
 
-    Arguments:
-        forms: the forms, in the order of the list's labels.
-        band: the frequency band; "" if the list has none.
-        won: label -> (number of contexts with this label in which the correct form is more likely, number of all
-            contexts with this label). With more than two labels, a context adds the proportion of the other forms that
-            are less likely.
-        right: the probability of correct forms divided by that of all forms, both summed over the contexts.
-    """
-
-    forms: tuple[str, ...]
-    band: str
+    forms: tuple[str, ...]  # the forms, in the order of the list's labels
+    band: str  # the frequency band; "" if the list has none
+    # Label -> (number of contexts with this label in which the correct form is more likely, number of all contexts with
+    # this label). With more than two labels, a context adds the proportion of the other forms that are less likely.
     won: Mapping[str, tuple[float, int]]
-    right: float
+    right: float  # the probability of correct forms divided by that of all forms, both summed over the contexts
 
 
 @dataclass(frozen=True, slots=True)
 class Lemmas:
-    """The hardest and the easiest lemmas of a suite.
-
-    Arguments:
-        labels: the labels of the contexts.
-        never, always: the number of lemmas whose correct form is more likely in no context, and in every context.
-        total: the number of all lemmas.
-    """
+    """The hardest and the easiest lemmas of a suite."""
 
     hardest: tuple[Lemma, ...]
     easiest: tuple[Lemma, ...]
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # the labels of the contexts
+    # `never`, `always`: the number of lemmas whose correct form is more likely in no context, and in every context
     never: int
     always: int
-    total: int
+    total: int  # the number of all lemmas
 
 
 def lemmas(run: Run, suite: str, most: int = LEMMAS) -> Lemmas:
-    """Rank the lemmas by the proportion of contexts in which the correct form is more likely, then by probability.
-
-    All labels have equal weight. If there are at most twice `most` lemmas, all of them are in `hardest`.
-    """
+    """Rank the lemmas by the proportion of contexts in which the correct form is more likely, then by probability."""
+    # All labels have equal weight. If there are at most twice `most` lemmas, all of them are in `hardest`.
     table = kept.lemmas(run, suite).filter(pl.col("contexts") > 0)
     labels = tuple(label for label in kept.words(run).labels if (table["label"] == label).any())
     ranked = (
@@ -83,10 +69,8 @@ def _lemma(run: Run, row: int, rows: pl.DataFrame) -> Lemma:
 
 
 def contexts(run: Run, suite: str, most: int = CONTEXTS) -> list[dict[str, Any]]:
-    """Choose contexts with the lowest and the highest equal weight, and a sample: rows of `kept.contexts` with a reason `why`.
-
-    If a suite has at most 3 * `most` contexts, all are returned in their order, without a reason.
-    """
+    """Choose contexts with the lowest and the highest equal weight, and a sample: rows of `kept.contexts` with a reason `why`."""
+    # If a suite has at most 3 * `most` contexts, all are returned in their order, without a reason.
     table = kept.contexts(run, suite)
     if len(table) <= 3 * most:
         return [context | {"why": ""} for context in table.iter_rows(named=True)]
@@ -99,10 +83,8 @@ def contexts(run: Run, suite: str, most: int = CONTEXTS) -> list[dict[str, Any]]
 
 
 def most_probable(run: Run, suite: str, contexts: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], Any]]:
-    """Return contexts with the most probable entries in each: rows of `kept.top_words` with probability and form.
-
-    The list is empty if the run has kept no entries.
-    """
+    """Return contexts with the most probable entries in each: rows of `kept.top_words` with probability and form."""
+    # The list is empty if the run has kept no entries.
     if "top_words.parquet" not in run.tables:
         return []
     names = [context["context"] for context in contexts]

@@ -21,13 +21,8 @@ def select_cut(columns: Sequence[Column[Run]]) -> list[Column[Run]]:
 
 
 def draw_cut_offs(columns: Sequence[Column[Run]], saved: bool = False) -> Iterator[Drawing]:
-    """Draw equal weight, model weight, covered mass and invalid contexts at cut-offs.
-
-    There is one line per construction if all suites of all runs have one, else one per suite.
-
-    Arguments:
-        saved: whether the figure itself has the title and the lines under it.
-    """
+    """Draw equal weight, model weight, covered mass and invalid contexts at cut-offs."""
+    # There is one line per construction if all suites of all runs have one, else one per suite.
     cut = select_cut(columns)
     for measure in nucleus.MEASURES:
         rows = [row for column in cut for row in _rows(column, measure, _by_construction(cut))]
@@ -54,12 +49,7 @@ def _rows(column: Column[Run], measure: str, pooled: bool) -> Iterator[tuple[obj
 
 
 def draw_bands(columns: Sequence[Column[Run]], rows: Sequence[tuple[object, ...]], saved: bool = False) -> Drawing:
-    """Draw equal weight by frequency band.
-
-    Arguments:
-        rows: from `bands.band_rows`.
-        saved: whether the figure itself has the title and the lines under it.
-    """
+    """Draw equal weight by frequency band."""
     table = pl.DataFrame(rows, schema=frequency_bands.SCHEMA, orient="row")
     different = frequency_bands.differences((column.name, column.run) for column in columns)
     subtitle, title = (*frequency_bands.SUBTITLE, *different), "Equal weight by frequency of the lemma"

@@ -16,22 +16,14 @@ TAG = "construction"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the overview, for a model on a suite or on the suites of a construction.
+    """A row of the overview, for a model on a suite or on the suites of a construction."""
 
-    Arguments:
-        label: the suite or construction.
-        estimates: measure -> estimate without a cut-off; only `tse` if there are no contexts.
-        rows: the smallest and the largest number of eligible rows in a context.
-        skipped: reason why items have no context -> number of items.
-        number: the number of the suite on the page; 0 for a construction.
-    """
-
-    label: str
+    label: str  # the suite or construction
     column: Column[Run]
-    estimates: Mapping[str, Estimate]
-    rows: tuple[int, int]
-    skipped: Mapping[str, int]
-    number: int = 0
+    estimates: Mapping[str, Estimate]  # measure -> estimate without a cut-off; only `tse` if there are no contexts
+    rows: tuple[int, int]  # the smallest and the largest number of eligible rows in a context
+    skipped: Mapping[str, int]  # reason why items have no context -> number of items
+    number: int = 0  # the number of the suite on the page; 0 for a construction
 
     @property
     def counted(self) -> str:

@@ -33,15 +33,11 @@ class ModelOnSuite:
 
 @dataclass(frozen=True, slots=True)
 class SuiteOnPage:
-    """A suite on the page.
-
-    Arguments:
-        models: the results of each model.
-        lemmas_data, contexts_data: links that save tables as CSV; "" if a table is too large for the page.
-    """
+    """A suite on the page."""
 
     subject: Subject[Run]
-    models: tuple[ModelOnSuite, ...]
+    models: tuple[ModelOnSuite, ...]  # the results of each model
+    # `lemmas_data`, `contexts_data`: links that save tables as CSV; "" if a table is too large for the page
     lemmas_data: Markup
     contexts_data: Markup
 

@@ -19,12 +19,7 @@ _MEASURES = {name: name.replace("_", " ") for name in (*SHADED, "covered", "inva
 
 
 def tabulate_estimates(rows: Sequence[Row], key: str, several: bool) -> HtmlTable:
-    """Return a table with a row for each suite or construction and model.
-
-    Arguments:
-        key: what the rows are about, "suite" or "construction".
-        several: whether there are several models.
-    """
+    """Return a table with a row for each suite or construction and model."""
     headings = [heading(key), *([heading("model")] if several else []), *_estimate_headings()]
     body = [
         row(
@@ -38,11 +33,7 @@ def tabulate_estimates(rows: Sequence[Row], key: str, several: bool) -> HtmlTabl
 
 
 def tabulate_models(rows: Sequence[Row], title: str) -> HtmlTable:
-    """Return the table of the results on a suite, with a row for each model.
-
-    Arguments:
-        title: the suite.
-    """
+    """Return the table of the results on a suite, with a row for each model."""
     body = [row(row_heading(isolate(line.column.name)), *_estimate_cells(line)) for line in rows]
     return HtmlTable(f"Scores by model, {title}", [heading("model"), *_estimate_headings()], body, _names(rows))
 
@@ -72,12 +63,7 @@ def _estimate_cells(line: Row) -> list[Markup]:
 
 
 def tabulate_cut_offs(table: pl.DataFrame, title: str, several: bool) -> HtmlTable:
-    """Return the table of the numbers of a figure of a measure at cut-offs.
-
-    Arguments:
-        title: the title of the figure.
-        several: whether there are several models.
-    """
+    """Return the table of the numbers of a figure of a measure at cut-offs."""
     headings = [
         *(heading("of"), *([heading("model")] if several else []), heading("cut-off")),
         *number_headings("value", "95% interval", "n", "undefined"),
@@ -97,11 +83,7 @@ def tabulate_cut_offs(table: pl.DataFrame, title: str, several: bool) -> HtmlTab
 
 
 def tabulate_bands(bands: Iterable[Band], several: bool) -> HtmlTable:
-    """Return the table of the weights by frequency band.
-
-    Arguments:
-        several: whether there are several models.
-    """
+    """Return the table of the weights by frequency band."""
     headings = [
         *(heading("band"), *([heading("model")] if several else [])),
         *number_headings("equal weight", "model weight"),
@@ -118,13 +100,6 @@ def tabulate_bands(bands: Iterable[Band], several: bool) -> HtmlTable:
 
 
 def tabulate_lemmas(title: str, lemmas: Sequence[Lemma], labels: Sequence[str], model: str) -> HtmlTable:
-    """Return a table of lemmas.
-
-    Arguments:
-        title: what they are, such as "Hardest lemmas".
-        labels: the labels of the contexts.
-        model: the name of the model.
-    """
     banded = any(lemma.band for lemma in lemmas)
     headings = [
         *(heading("forms"), *(number_headings("band") if banded else [])),
@@ -155,11 +130,6 @@ def _wins_cell(won: tuple[float, int] | None) -> Markup:
 
 
 def tabulate_contexts(contexts: Sequence[Mapping[str, Any]], label: str) -> HtmlTable:
-    """Return the table of some contexts.
-
-    Arguments:
-        label: what a screen reader says that the table is.
-    """
     headings = [
         *(heading("context"), heading("wants")),
         *number_headings("equal weight", "model weight", "covered", "rows", "items"),
@@ -184,11 +154,7 @@ def _context_cells(context: Mapping[str, Any]) -> list[Markup]:
 
 
 def tabulate_most_probable(contexts: Iterable[tuple[Mapping[str, Any], Any]], label: str) -> HtmlTable:
-    """Return the table of the most probable entries in some contexts.
-
-    Arguments:
-        label: what a screen reader says that the table is.
-    """
+    """Return the table of the most probable entries in some contexts."""
     headings = [heading("context"), heading("wants"), heading("entries, with probability")]
     rows = [
         row(*_context_cells(context), html.text_cell(html.join(map(_entry, entries)) if entries else "none"))

@@ -30,19 +30,13 @@ class PredictionOnPage:
 
 @dataclass(frozen=True, slots=True)
 class ItemsOnPage:
-    """The items of a suite that a version of the page shows token by token.
-
-    Arguments:
-        kept: how many they are.
-        total: the number of items in the suite.
-        remark: how they were chosen; "" if they are all.
-    """
+    """The items of a suite that a version of the page shows token by token."""
 
     suite: SuiteOnPage
-    kept: int
-    total: int
+    kept: int  # how many they are
+    total: int  # the number of items in the suite
     summary: str
-    remark: str
+    remark: str  # how they were chosen; "" if they are all
 
     @property
     def data(self) -> Markup:
@@ -52,31 +46,25 @@ class ItemsOnPage:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """What the page shows of a suite.
-
-    Arguments:
-        example, table, effects, numbers: tables: of its first item, its accuracies, its effects and the numbers of its
-            figure; "" if there is nothing to show.
-        limits: what limits the effects.
-        signatures, chances: the line that cites each number, and what is known of each chance level.
-        links: links that save its tables as CSV.
-    """
+    """What the page shows of a suite."""
 
     suite: SuiteOnPage
     facts: Markup
+    # `example`, `table`, `effects`, `numbers`: tables: of its first item, its accuracies, its effects and the numbers
+    # of its figure; "" if there is nothing to show
     example: HtmlTable | str
     predictions: tuple[PredictionOnPage, ...]
     table: HtmlTable | str
     effects: HtmlTable | str
-    limits: tuple[str, ...]
+    limits: tuple[str, ...]  # what limits the effects
     numbers: HtmlTable | str
+    # `signatures`, `chances`: the line that cites each number, and what is known of each chance level
     signatures: tuple[str, ...]
     chances: tuple[Markup, ...]
-    links: Markup
+    links: Markup  # links that save its tables as CSV
 
     @property
     def subject(self) -> Subject[Run]:
-        """The suite."""
         return self.suite.subject
 
     @property

@@ -26,12 +26,7 @@ _PAIRS = 4_000
 
 
 class Evidence(Chapter):
-    """The numbers of runs of predictions, or of measures used instead of them.
-
-    Attributes:
-        judged: whether all values are verdicts.
-        tag, by_group: as `scores.group_subjects` returns them.
-    """
+    """The numbers of runs of predictions, or of measures used instead of them."""
 
     intro: ClassVar[str] = "predictions/intro.html"
     title: ClassVar[str] = "Targeted syntactic evaluation"

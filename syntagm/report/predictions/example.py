@@ -19,24 +19,15 @@ _NAME = re.compile(r"`([^`]+)`")
 
 @dataclass(frozen=True, slots=True)
 class ExampleSentence:
-    """A condition with its sentence.
-
-    Arguments:
-        starred: whether the sentence is ungrammatical.
-        pieces: the sentence in pieces: (text, whether the first prediction compares it).
-    """
+    """A condition with its sentence."""
 
     condition: str
-    starred: bool
-    pieces: tuple[tuple[str, bool], ...]
+    starred: bool  # whether the sentence is ungrammatical
+    pieces: tuple[tuple[str, bool], ...]  # the sentence in pieces: (text, whether the first prediction compares it)
 
 
 def example(record: SuiteRecord, sentences: pl.DataFrame) -> tuple[str, tuple[ExampleSentence, ...]]:
-    """Return the id of the first item and its sentences, or "" and () if the suite has no items.
-
-    Arguments:
-        sentences: the sentences of the suite, as returned by `Run.sentences`.
-    """
+    """Return the id of the first item and its sentences, or "" and () if the suite has no items."""
     if not len(sentences):
         return "", ()
     item = sentences["item"][0]

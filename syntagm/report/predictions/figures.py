@@ -42,17 +42,11 @@ EffectsOfSuites: TypeAlias = Sequence[tuple[Subject[Run], Sequence[Effect]]]
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """A figure of effects.
+    """A figure of effects."""
 
-    Arguments:
-        model: the model, if the figure shows a single one of many; otherwise "".
-        effects: the number of effects.
-        above, below: the number of effects whose interval is above 0, and below 0.
-    """
-
-    model: str
-    effects: int
-    above: int
+    model: str  # the model, if the figure shows a single one of many; otherwise ""
+    effects: int  # the number of effects
+    above: int  # `above`, `below`: the number of effects whose interval is above 0, and below 0
     below: int
     figure: Figure
 
@@ -63,14 +57,8 @@ def suite(
     sentences: Sequence[pl.DataFrame] | None = None,
     found: Sequence[Effect] | None = None,
 ) -> tuple[str, Figure]:
-    """Return the kind and the figure of a suite: "regions", surprisal by region; or "margins", a histogram.
-
-    The figure shows margins if the first prediction compares no region, as in minimal pairs compared as a whole.
-
-    Arguments:
-        sentences: the sentences of the suite, one table per column; read from the runs if None.
-        found: the effects of the suite, from `effects_of`; computed if None.
-    """
+    """Return the kind and the figure of a suite: "regions", surprisal by region; or "margins", a histogram."""
+    # The figure shows margins if the first prediction compares no region, as in minimal pairs compared as a whole.
     tables = sentences or [column.run.sentences(subject.name) for column in subject.columns]
     references = find_compared(subject.record)
     if references and all(reference.region == "*" for reference in references):
@@ -100,10 +88,8 @@ def _margins(subject: Subject[Run], title: str) -> Figure:
 
 
 def effects_of(subject: Subject[Run], sentences: Sequence[pl.DataFrame]) -> list[Effect]:
-    """Return the effects of all predictions of a suite, in bits, under all models; empty if a formula can't be parsed.
-
-    People, and what other tools said of pairs, have no surprisals, and so no effects in bits.
-    """
+    """Return the effects of all predictions of a suite, in bits, under all models; empty if a formula can't be parsed."""
+    # People, and what other tools said of pairs, have no surprisals, and so no effects in bits.
     try:
         return [
             effect
@@ -116,11 +102,7 @@ def effects_of(subject: Subject[Run], sentences: Sequence[pl.DataFrame]) -> list
 
 
 def accuracies(subjects: Sequence[Subject[Run]], groups: Mapping[str, str], title: str = "") -> Figure:
-    """Return the figure of the accuracy of every model on every suite, by the first prediction of each suite.
-
-    Arguments:
-        groups: title of a suite -> its group.
-    """
+    """Return the figure of the accuracy of every model on every suite, by the first prediction of each suite."""
     estimates = [
         replace(estimate, group=Group(column.name, subject.title, subject.first))
         for subject in subjects
@@ -140,13 +122,8 @@ def only_first(suites: EffectsOfSuites) -> bool:
 
 
 def forests(suites: EffectsOfSuites, columns: Sequence[Column[Run]], title: str = "") -> list[Forest]:
-    """Draw the effects of every suite, or of first predictions (`only_first`).
-
-    With more than `FEW` models, each has a figure of its own; their axes have the same ends.
-
-    Arguments:
-        suites: the suites with their effects.
-    """
+    """Draw the effects of every suite, or of first predictions (`only_first`)."""
+    # With more than `FEW` models, each has a figure of its own; their axes have the same ends.
     first = only_first(suites)
     named = [
         replace(effect, estimate=replace(effect.estimate, group=replace(effect.estimate.group, suite=subject.title)))
@@ -182,11 +159,7 @@ def differences(pairs: Sequence[ModelPair], title: str = "") -> Figure:
 
 
 def trajectories(columns: Sequence[Column[Run]], tag: str) -> Figure | None:
-    """Return the figure of scores along checkpoints; None if fewer than three runs are checkpoints of one series.
-
-    Arguments:
-        tag: the tag of the suites that has a panel for each value; "" for one panel.
-    """
+    """Return the figure of scores along checkpoints; None if fewer than three runs are checkpoints of one series."""
     runs = [column.run for column in columns]
     try:
         points = places(runs).points

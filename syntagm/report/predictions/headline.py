@@ -15,56 +15,36 @@ MOST = 3
 
 @dataclass(frozen=True, slots=True)
 class Versus:
-    """A comparison with another model.
+    """A comparison with another model."""
 
-    Arguments:
-        other: the other model.
-        better, worse: the numbers of suites on which the model is significantly better, and worse.
-        suites: the number of compared suites.
-        difference: the mean difference of the accuracies over suites, model minus other.
-        low, high: its 95% interval.
-        possible: whether any suite has enough items for a significant difference.
-    """
-
-    other: str
-    better: int
+    other: str  # the other model
+    better: int  # `better`, `worse`: the numbers of suites on which the model is significantly better, and worse
     worse: int
-    suites: int
-    difference: float
-    low: float
+    suites: int  # the number of compared suites
+    difference: float  # the mean difference of the accuracies over suites, model minus other
+    low: float  # `low`, `high`: its 95% interval
     high: float
-    possible: bool
+    possible: bool  # whether any suite has enough items for a significant difference
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The headline of one model.
-
-    Arguments:
-        above, below: the numbers of suites on which its accuracy is significantly above, and below, chance.
-        suites: the number of suites that are tested: those with a known chance level and items.
-        untested: the number of its other suites.
-        possible: whether any of the tested suites has enough items for a significant difference from chance.
-        versus: the comparisons with other models.
-    """
+    """The headline of one model."""
 
     name: str
+    # `above`, `below`: the numbers of suites on which its accuracy is significantly above, and below, chance
     above: int
     below: int
-    suites: int
-    untested: int
-    possible: bool
-    versus: tuple[Versus, ...]
+    suites: int  # the number of suites that are tested: those with a known chance level and items
+    untested: int  # the number of its other suites
+    possible: bool  # whether any of the tested suites has enough items for a significant difference from chance
+    versus: tuple[Versus, ...]  # the comparisons with other models
 
 
 def headlines(
     columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]], pairs: Sequence[ModelPair]
 ) -> list[Headline]:
-    """Return the headline of each model, by the first prediction of each suite.
-
-    Arguments:
-        pairs: from `model_pairs.compare`.
-    """
+    """Return the headline of each model, by the first prediction of each suite."""
     return [_headline(column, subjects, _versus(column, columns[0], pairs, len(columns))) for column in columns]
 
 

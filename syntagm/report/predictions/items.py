@@ -28,33 +28,23 @@ _VERDICT = ("measure", "value", "margin")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The items of a suite that a report shows.
+    """The items of a suite that a report shows."""
 
-    Arguments:
-        ranks: the ranks of the items, in the order of the suite; 0 is the most informative.
-        total: the number of items in the suite.
-        regions: the names of all regions.
-        keys, reasons: the items, and the reason why each is shown, by rank.
-        verdicts, sentences: the rows of the items with their ranks in the column `shown`, one table per model.
-        conditions: condition -> its index.
-    """
-
-    ranks: tuple[int, ...]
-    total: int
-    regions: tuple[str, ...]
-    keys: tuple[Key, ...]
+    ranks: tuple[int, ...]  # the ranks of the items, in the order of the suite; 0 is the most informative
+    total: int  # the number of items in the suite
+    regions: tuple[str, ...]  # the names of all regions
+    keys: tuple[Key, ...]  # `keys`, `reasons`: the items, and the reason why each is shown, by rank
     reasons: tuple[str, ...]
+    # `verdicts`, `sentences`: the rows of the items with their ranks in the column `shown`, one table per model
     verdicts: tuple[pl.DataFrame, ...]
     sentences: tuple[pl.DataFrame, ...]
-    conditions: Mapping[str, int]
+    conditions: Mapping[str, int]  # condition -> its index
 
     def items(self, first: int, last: int) -> dict[int, dict[str, Any]]:
-        """Return the items from rank `first` up to but not including `last`, with every token, by rank.
-
-        Each is {id, why, rank, verdicts: [[column, measure, value, margin]], sentences: [[column, condition, [region of each
-        token], [token], [bits]]]}, and with unknown tokens also [index of each]. Columns, conditions and regions are indices;
-        region -1 means no region. nan is None; the end-of-text symbol is an empty token.
-        """
+        """Return the items from rank `first` up to but not including `last`, with every token, by rank."""
+        # Each is {id, why, rank, verdicts: [[column, measure, value, margin]], sentences: [[column, condition, [region
+        # of each token], [token], [bits]]]}, and with unknown tokens also [index of each]. Columns, conditions and
+        # regions are indices; region -1 means no region. nan is None; the end-of-text symbol is an empty token.
         items: dict[int, dict[str, Any]] = {
             rank: {"id": self.keys[rank][0], "why": self.reasons[rank], "rank": rank, "verdicts": [], "sentences": []}
             for rank in range(first, min(last, len(self.keys)))
@@ -84,17 +74,9 @@ NOTHING = Shown((), 0, (), (), (), (), (), {})
 def choose(
     order: Sequence[Key], verdicts: Sequence[pl.DataFrame], tolerance: float, name: str, limit: int = LIMIT
 ) -> dict[Key, str]:
-    """Choose at most `limit` items, beginning with the most informative, and return them with the reason for each.
-
-    These are items that models judge differently, undefined items, ties, extreme margins, and a random sample of the
-    others. If all items fit, all are returned; those without such a reason are "shown".
-
-    Arguments:
-        order: all items of the suite.
-        verdicts: the results on the suite, one table per model, with the columns item, measure, value and margin.
-        tolerance: margins within this many bits are ties.
-        name: the name of the suite, which seeds the sample together with `SEED`.
-    """
+    """Choose at most `limit` items, beginning with the most informative, and return them with the reason for each."""
+    # These are items that models judge differently, undefined items, ties, extreme margins, and a random sample of the
+    # others. If all items fit, all are returned; those without such a reason are "shown".
     table = pl.concat(_number_rows(results).with_columns(model=pl.lit(index)) for index, results in enumerate(verdicts))
     all_fit = len(order) <= limit
     reasons: dict[Key, str] = {}
@@ -135,11 +117,7 @@ def _candidates(table: pl.DataFrame, tolerance: float) -> dict[str, list[Key]]:
 
 
 def pick(subject: Subject[Run], limit: int = LIMIT, sentences: Sequence[pl.DataFrame] | None = None) -> Shown:
-    """Choose at most `limit` items of a suite.
-
-    Arguments:
-        sentences: the sentences of the suite, one table per column; read from the runs if None.
-    """
+    """Choose at most `limit` items of a suite."""
     verdicts = [_number_rows(column.run.results(subject.name)) for column in subject.columns]
     tables = sentences or [column.run.sentences(subject.name) for column in subject.columns]
     sentences = [_sentences(table) for table in tables]

@@ -20,22 +20,14 @@ MOST = 8
 
 @dataclass(frozen=True, slots=True)
 class ModelPair:
-    """The comparison of two models on the suites that both contain with the same content, by the first prediction of each.
+    """The comparison of two models on the suites that both contain with the same content, by the first prediction of each."""
 
-    Arguments:
-        number: the number of the pair on the page, from 1.
-        a, b: the models; differences are b minus a.
-        overall: the comparison over all suites.
-        suites: each suite with the comparison on it, beginning with the largest difference.
-        alike: how alike the differences of items that share words are.
-    """
-
-    number: int
-    a: Column[Run]
+    number: int  # the number of the pair on the page, from 1
+    a: Column[Run]  # `a`, `b`: the models; differences are b minus a
     b: Column[Run]
-    overall: Comparison
+    overall: Comparison  # the comparison over all suites
     suites: tuple[tuple[Subject[Run], Comparison], ...]
-    alike: tuple[Alike, ...] = ()
+    alike: tuple[Alike, ...] = ()  # how alike the differences of items that share words are
 
     @property
     def better(self) -> tuple[int, int]:
@@ -57,10 +49,8 @@ def _verdicts(comparison: Comparison) -> Verdicts:
 
 
 def compare(columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]) -> list[ModelPair]:
-    """Compare every pair of columns that share a suite; with more than `MOST` columns, compare each with the first.
-
-    The list is empty if the values of a run are numbers, because then no item holds or fails.
-    """
+    """Compare every pair of columns that share a suite; with more than `MOST` columns, compare each with the first."""
+    # The list is empty if the values of a run are numbers, because then no item holds or fails.
     if len(columns) < 2 or not are_verdicts(columns):
         return []
     comparable, words = _comparable(columns, subjects), SharedWords()

@@ -27,19 +27,12 @@ Suites = frozenset[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """A row of a table of scores.
+    """A row of a table of scores."""
 
-    Arguments:
-        label: the thing that the scores are about.
-        over: the suites, by name and content, over which the estimate of each column is computed.
-        cells: the estimate of each column; None if a column has none.
-        chance: the chance level.
-    """
-
-    label: str
-    over: tuple[Suites, ...]
-    cells: tuple[Estimate | None, ...]
-    chance: Chance
+    label: str  # the thing that the scores are about
+    over: tuple[Suites, ...]  # the suites, by name and content, over which the estimate of each column is computed
+    cells: tuple[Estimate | None, ...]  # the estimate of each column; None if a column has none
+    chance: Chance  # the chance level
 
     @property
     def counts(self) -> list[int]:
@@ -84,10 +77,8 @@ def are_verdicts(columns: Sequence[Column[Run]]) -> bool:
 def group_subjects(
     columns: Sequence[Column[Run]], subjects: Sequence[Subject[Run]]
 ) -> tuple[str, dict[str, list[Subject[Run]]]]:
-    """Return the tag that groups the suites of the page ("" if none), and the suites of each group.
-
-    Groups and suites are sorted by the mean over models of the accuracy by the first prediction, the highest first.
-    """
+    """Return the tag that groups the suites of the page ("" if none), and the suites of each group."""
+    # Groups and suites are sorted by the mean over models of the accuracy by the first prediction, the highest first.
     tag = estimates.panel_tag([column.run for column in columns])
     by_title = {subject.title: subject for subject in subjects}
     groups = {title: (subject.record.group(tag) or f"no {tag}") if tag else "" for title, subject in by_title.items()}
@@ -137,10 +128,8 @@ def _over(column: Column[Run], rule: str, tag: str = "", label: str = "") -> Sui
 
 
 def groups(columns: Sequence[Column[Run]]) -> dict[str, list[ScoreRow]]:
-    """Return, for each tag that suites have, the scores by first prediction over the suites of each of its values.
-
-    The value with the highest mean over models comes first.
-    """
+    """Return, for each tag that suites have, the scores by first prediction over the suites of each of its values."""
+    # The value with the highest mean over models comes first.
     by_tag = {}
     for tag in estimates.grouping_tags([column.run for column in columns]):
         cells: dict[str, dict[int, Estimate]] = {}

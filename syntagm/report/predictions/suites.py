@@ -32,29 +32,21 @@ _ROW = 60
 
 @dataclass(frozen=True, slots=True)
 class SuiteOnPage:
-    """A suite on the page.
-
-    Arguments:
-        stem: the name of its files, without an ending.
-        kind: what the figure shows, "regions" or "margins".
-        effects: the effects of all predictions under all models.
-        shown: the items that are shown token by token.
-        item, example: the first item, as `example.example` returns it.
-        figure_data, items_data: links that save tables as CSV; the second is "" if its table is too large for the page.
-        embedded: rank of an item -> the item as JSON; `json_of` fills it.
-    """
+    """A suite on the page."""
 
     subject: Subject[Run]
-    stem: str
+    stem: str  # the name of its files, without an ending
     figure: Figure
-    kind: str
-    effects: tuple[Effect, ...]
-    shown: Shown
-    item: str
+    kind: str  # what the figure shows, "regions" or "margins"
+    effects: tuple[Effect, ...]  # the effects of all predictions under all models
+    shown: Shown  # the items that are shown token by token
+    item: str  # `item`, `example`: the first item, as `example.example` returns it
     example: tuple[ExampleSentence, ...]
+    # `figure_data`, `items_data`: links that save tables as CSV; the second is "" if its table is too large for the
+    # page
     figure_data: Markup
     items_data: Markup
-    embedded: dict[int, str] = field(default_factory=dict)
+    embedded: dict[int, str] = field(default_factory=dict)  # rank of an item -> the item as JSON; `json_of` fills it
 
     def json_of(self, limit: int) -> list[str]:
         """Return the `limit` most informative items as JSON, in the order of the suite."""
@@ -115,11 +107,7 @@ class SuiteOnPage:
 
 
 def lay_out(subjects: Sequence[Subject[Run]], effects: Mapping[int, Sequence[Effect]]) -> list[SuiteOnPage]:
-    """Return the suites as a page shows them.
-
-    Arguments:
-        effects: number of a suite -> its effects.
-    """
+    """Return the suites as a page shows them."""
     data, suites = shell.DATA, []
     for subject in subjects:
         sentences = read_sentences(subject)

@@ -69,7 +69,6 @@ def tabulate_suites(chapter: Evidence) -> HtmlTable:
 
 
 def link_suite(links: Links, subject: Subject[Run]) -> Markup:
-    """Return a link to a suite."""
     return Markup('<a href="%s">%s</a>') % (links.suite(subject), isolate(subject.title))
 
 
@@ -199,7 +198,6 @@ def _model_headings(subject: Subject[Run]) -> list[Markup]:
 
 
 def tabulate_effects(suite: SuiteOnPage) -> HtmlTable:
-    """Return the table of the effects on a suite."""
     subject = suite.subject
     several = len(subject.record.predictions) > 1
     headings = [heading("effect in bits"), *([heading("prediction")] if several else []), *_model_headings(subject)]
@@ -245,13 +243,7 @@ def _region(numbers: Mapping[str, str]) -> Markup:
 def tabulate_example(
     title: str, item: str, example: Sequence[ExampleSentence], writing: Writing = UNKNOWN_WRITING
 ) -> HtmlTable:
-    """Return the table of the sentences of an item, with the compared regions marked.
-
-    Arguments:
-        title: the suite.
-        item: the id of the item.
-        writing: how the sentences are written.
-    """
+    """Return the table of the sentences of an item, with the compared regions marked."""
     headings = [heading("condition"), heading(Markup("item ") + isolate(item, False))]
     rows = []
     for sentence in example:

@@ -55,11 +55,7 @@ def _size(versus: Versus) -> Markup:
 
 
 def explain_headlines(headlines: Sequence[Headline], pairs: bool) -> Markup:
-    """Say what the headlines count, and what they can't show.
-
-    Arguments:
-        pairs: whether models are compared.
-    """
+    """Say what the headlines count, and what they can't show."""
     return join(filter(None, _explain(headlines, pairs)), " ")
 
 
@@ -147,13 +143,7 @@ def summarize_pair(pair: ModelPair) -> Markup:
 
 
 def list_missing(tag_name: str, without: int, unasked: int, names: int) -> list[str]:
-    """Say how many suites are in no row of a table by a tag.
-
-    Arguments:
-        without: the number of suites without the tag.
-        unasked: the number of suites with the tag, but without a first prediction.
-        names: the number of all suites.
-    """
+    """Say how many suites are in no row of a table by a tag."""
     sentences = []
     if without:
         has, is_ = ("has", "is") if without == 1 else ("have", "are")

@@ -18,11 +18,7 @@ from syntagm.views import Cell, Table
 
 @final
 class ReadingTimes(Chapter):
-    """A chapter on analyses of reading times.
-
-    Arguments:
-        analyses: the results of `syntagm reading fit` and `reading effects`.
-    """
+    """A chapter on analyses of reading times."""
 
     header: ClassVar[str] = "reading/header.html"
     intro: ClassVar[str] = "reading/intro.html"

@@ -34,17 +34,11 @@ COOKIE = "syntagm"
 
 @dataclass(slots=True)
 class Application:
-    """The application; `build` makes it.
+    """The application; `build` makes it."""
 
-    Arguments:
-        routes: the routes, of which the more specific ones come first.
-        gate: who is let in.
-        cookie: the name of the cookie. Cookies don't know ports: two servers on a machine need two names.
-    """
-
-    routes: Sequence[Route]
-    gate: Gate
-    cookie: str = COOKIE
+    routes: Sequence[Route]  # the routes, of which the more specific ones come first
+    gate: Gate  # who is let in
+    cookie: str = COOKIE  # the name of the cookie. Cookies don't know ports: two servers on a machine need two names.
     _workers: CapacityLimiter | None = field(default=None)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -173,11 +167,8 @@ def _login(application: Application) -> list[Route]:
 
 
 def message(status: int, title: str, text: str, close: bool = False) -> Response:
-    """Return a page that says why there is nothing else.
-
-    Arguments:
-        close: whether the connection ends, because the rest of the request is not read.
-    """
+    """Return a page that says why there is nothing else."""
+    # close: whether the connection ends, because the rest of the request is not read.
     # Whoever comes to a page that does not exist, or asks what can't be, goes on from the first page.
     variables = {"heading": title, "text": text, "home": status in (400, 404)}
     response = page(shell.render("message.html", variables, shell.LINKED), status)

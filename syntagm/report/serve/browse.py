@@ -53,20 +53,9 @@ _OF_FIGURES = "default-src 'none'; script-src 'none'; style-src 'unsafe-inline';
 
 
 class Shelf:
-    """The pages of runs that were rendered, those used last at the end.
+    """The pages of runs that were rendered, those used last at the end."""
 
-    Runs that are not finished grow, and a run may be made again: then all pages are made anew.
-
-    Arguments:
-        runs: the runs.
-        clock: a clock in seconds, which tests replace.
-        suites: further suites, of which there are no results.
-        cache: where pages are kept for the next start of a server; None if they are not.
-        reading: files of analyses of reading times.
-
-    Raises:
-        UsageError: there is nothing to show or there are too many runs, or they are of several tasks.
-    """
+    # Runs that are not finished grow, and a run may be made again: then all pages are made anew.
 
     def __init__(
         self,
@@ -104,11 +93,7 @@ class Shelf:
             return self._site
 
     def get(self, key: tuple[object, ...], make: Callable[[Site], bytes], lasting: bool = False) -> bytes:
-        """Return what was made before, or make it and keep it.
-
-        Arguments:
-            lasting: whether it is also kept for the next start of a server.
-        """
+        """Return what was made before, or make it and keep it."""
         self._renew()
         with self._lock:
             state = self._state
@@ -196,16 +181,7 @@ def routes(
     cache: PageCache | None = None,
     reading: Sequence[str] = (),
 ) -> Iterator[Route]:
-    """Yield the routes of the pages about runs.
-
-    Arguments:
-        more: further pages of the server, as (label, URL), to which the pages lead.
-        warmed: whether the overview is made at once, in a thread.
-        suites: further suites, of which there are no results.
-        trial: what stands before the suites of the runs where their items are tried; "" if they can't be.
-        cache: where pages are kept for the next start of a server; None if they are not.
-        reading: files of analyses of reading times.
-    """
+    """Yield the routes of the pages about runs."""
     shelf = Shelf(runs, suites=suites, cache=cache, reading=reading)
     addresses = Served(more=more, trial=trial)
     if warmed:
@@ -239,12 +215,7 @@ def warm(shelf: Shelf, addresses: Served) -> None:
 
 
 def routes_under(prefix: str, open_shelf: Opening) -> Iterator[Route]:
-    """Yield the routes of the pages about runs that a request names, below a path.
-
-    Arguments:
-        prefix: the path, with names in braces.
-        open_shelf: a function from a request to its runs, and to the addresses of their pages.
-    """
+    """Yield the routes of the pages about runs that a request names, below a path."""
     places: list[tuple[str, Callable[[Asked], Place]]] = [
         ("/suite/{suite}", lambda asked: ("suite", asked.names["suite"])),
         ("/suite/{suite}/{item}", lambda asked: ("suite", asked.names["suite"], asked.names["item"])),
@@ -319,10 +290,8 @@ def _figure(open_shelf: Opening, place_of: Callable[[Asked], Place], ending: str
 
 
 def _lasts(place: Place, query: Query) -> bool:
-    """Return whether something of a page is kept for the next start of a server.
-
-    Items and selections are many and quick, and the page of a run says how its files are now.
-    """
+    """Return whether something of a page is kept for the next start of a server."""
+    # Items and selections are many and quick, and the page of a run says how its files are now.
     return not query and (place == OVERVIEW or (place[0] == "suite" and len(place) == 2))
 
 

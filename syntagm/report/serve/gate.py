@@ -30,14 +30,7 @@ _CURE = "Put one line into the file, and let only yourself read it: chmod 600 FI
 
 
 class Password:
-    """The password of a server, of which only the hash is held.
-
-    Arguments:
-        text: the password, or its hash as argon2 writes it ("$argon2id$...").
-
-    Raises:
-        InputError: the password is too short, or the hash is not one.
-    """
+    """The password of a server, of which only the hash is held."""
 
     def __init__(self, text: str, place: str = "the password") -> None:
         from argon2 import PasswordHasher, extract_parameters
@@ -67,11 +60,7 @@ class Password:
 
 
 def read_password(path: Path) -> Password:
-    """Read the password, or its hash, from the first line of a file.
-
-    Raises:
-        InputError: the file can't be read, has no or several lines, or others may read a password that is not hashed.
-    """
+    """Read the password, or its hash, from the first line of a file."""
     try:
         text = regular.content(path, 10_000).decode()
     except (OSError, UnicodeDecodeError) as error:
@@ -87,17 +76,11 @@ def read_password(path: Path) -> Password:
 
 @dataclass(slots=True)
 class Gate:
-    """Sessions, the token or the password that begins one, and the hosts that may be named.
+    """Sessions, the token or the password that begins one, and the hosts that may be named."""
 
-    Arguments:
-        hosts: the values of the header `Host` that are accepted; empty for all.
-        password: the password; None if the token lets in.
-        clock: a clock in seconds, which tests replace.
-    """
-
-    hosts: frozenset[str] = frozenset()
-    password: Password | None = None
-    clock: Callable[[], float] = time.monotonic
+    hosts: frozenset[str] = frozenset()  # the values of the header `Host` that are accepted; empty for all
+    password: Password | None = None  # the password; None if the token lets in
+    clock: Callable[[], float] = time.monotonic  # a clock in seconds, which tests replace
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     _sessions: "OrderedDict[str, float]" = field(default_factory=OrderedDict)
     _failures: "dict[str, list[float]]" = field(default_factory=dict)
@@ -140,7 +123,6 @@ class Gate:
             return True
 
     def end(self, session: str) -> None:
-        """End a session."""
         with self._lock:
             self._sessions.pop(session, None)
 

@@ -20,12 +20,6 @@ class TooSlow(Exception):
 
 
 async def body_of(request: Request) -> bytes:
-    """Return the body of a request.
-
-    Raises:
-        TooLarge: it has too many bytes, or says so.
-        TooSlow: it takes too long.
-    """
     if _announced(request) > limits.BODY:
         raise TooLarge
     content = bytearray()
@@ -46,10 +40,9 @@ def _announced(request: Request) -> int:
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP/1.1 that closes a connection whose request does not come in within `limits.HEAD_SECONDS`.
+    """HTTP/1.1 that closes a connection whose request does not come in within `limits.HEAD_SECONDS`."""
 
-    Uvicorn has such a limit only for connections between two requests.
-    """
+    # Uvicorn has such a limit only for connections between two requests.
 
     _waiting: TimerHandle | None = None
 
@@ -67,7 +60,6 @@ class PatientProtocol(H11Protocol):
             self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
         self._stop_waiting()
         super().connection_lost(exc)
 

@@ -30,11 +30,7 @@ _DIGITS = 64
 
 
 class PageCache:
-    """The cache.
-
-    Arguments:
-        folder: its folder, which is made when something is put into it; by default, beside the cache of answers.
-    """
+    """The cache."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or default_path().parent / FOLDER
@@ -89,12 +85,7 @@ class PageCache:
 
 
 def content_of(path: Path) -> bytes:
-    """Return the content of a file of the cache.
-
-    Raises:
-        OSError: it can't be read.
-        RunError: it is damaged.
-    """
+    """Return the content of a file of the cache."""
     digest, _, content = regular.content(path, LARGEST + _DIGITS + 1).partition(b"\n")
     if hashlib.sha256(content).hexdigest().encode() != digest:
         raise RunError(str(path), "damaged or edited", "a page as it was made", "Delete it; it is made again.")
@@ -113,11 +104,7 @@ def faults(folder: Path) -> dict[Path, SyntagmError]:
 
 
 def key_of(runs: Sequence[Run], suites: Sequence[Suite], others: Sequence[Path] = ()) -> str:
-    """Return the hash of runs, suites and other files on which pages depend.
-
-    Returns:
-        The hash; "" if a run is not finished or in memory, or a file can't be read.
-    """
+    """Return the hash of runs, suites and other files on which pages depend."""
     found = [installation()]
     for run in runs:
         if not (run.done and run.root):
@@ -135,12 +122,7 @@ def key_of(runs: Sequence[Run], suites: Sequence[Suite], others: Sequence[Path] 
 
 
 def key_within(key: str, runs: Sequence[Run], name: object) -> str:
-    """Return the key of something about runs and suites, as the files of the runs are now.
-
-    Arguments:
-        key: their key, from `key_of`.
-        name: what it is; its representation tells it from all else.
-    """
+    """Return the key of something about runs and suites, as the files of the runs are now."""
     return _hash([key, repr(name), *(_state(path) for run in runs for path in run.paths)])
 
 

@@ -29,36 +29,22 @@ class Missing(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a browser asks of a route.
+    """What a browser asks of a route."""
 
-    Arguments:
-        path: the path of the URL, as it was sent.
-        names: the names in the path, decoded.
-        query: the fields of the query, in order; a field may occur several times.
-        body: the body of a POST; b"" for a GET.
-        kind: the media type of the body, without parameters.
-        session: the random name of the visitor's session; "" without a login.
-        client: the address of the visitor.
-    """
-
-    path: str
-    names: Mapping[str, str]
-    query: Sequence[tuple[str, str]] = ()
-    body: bytes = b""
-    kind: str = ""
-    session: str = ""
-    client: str = ""
+    path: str  # the path of the URL, as it was sent
+    names: Mapping[str, str]  # the names in the path, decoded
+    query: Sequence[tuple[str, str]] = ()  # the fields of the query, in order; a field may occur several times
+    body: bytes = b""  # the body of a POST; b"" for a GET
+    kind: str = ""  # the media type of the body, without parameters
+    session: str = ""  # the random name of the visitor's session; "" without a login
+    client: str = ""  # the address of the visitor
 
     def field(self, name: str, default: str = "") -> str:
         """Return a field of the query; the last one counts, as in most frameworks."""
         return dict(self.query).get(name, default)
 
     def form(self) -> dict[str, str]:
-        """Return the fields of a form that was sent with POST.
-
-        Raises:
-            InputError: the body is not a form.
-        """
+        """Return the fields of a form that was sent with POST."""
         if self.kind != "application/x-www-form-urlencoded":
             raise InputError(self.path, f"a body of the type {self.kind or 'unknown'}", "a form")
         return dict(fields(self.body.decode("latin-1"), self.path))
@@ -66,25 +52,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A page, or another answer, of the application.
+    """A page, or another answer, of the application."""
 
-    Arguments:
-        path: the path, with `{name}` in the place of a part that is given to `respond`, such as "/suite/{suite}". A name
-            may contain any character: it is percent-encoded in the URL, `/` as `%2F`.
-        respond: the function that answers. It runs in a thread.
-        access: who may ask.
-        methods: the methods that it answers; GET includes HEAD.
-        policy: the Content-Security-Policy of the answer.
-
-    Raises:
-        UsageError: the policy would permit scripts in the page itself.
-    """
-
+    # The path, with `{name}` in the place of a part that is given to `respond`, such as "/suite/{suite}". A name may
+    # contain any character: it is percent-encoded in the URL, `/` as `%2F`.
     path: str
-    respond: Callable[[Asked], Response]
-    access: Access = "login"
-    methods: tuple[Method, ...] = ("GET",)
-    policy: str = POLICY
+    respond: Callable[[Asked], Response]  # the function that answers. It runs in a thread.
+    access: Access = "login"  # who may ask
+    methods: tuple[Method, ...] = ("GET",)  # the methods that it answers; GET includes HEAD
+    policy: str = POLICY  # the Content-Security-Policy of the answer
     parts: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -124,11 +100,7 @@ class Route:
 
 
 def fields(text: str, place: str) -> list[tuple[str, str]]:
-    """Return the fields of a query or a form.
-
-    Raises:
-        InputError: there are too many, or one is not UTF-8.
-    """
+    """Return the fields of a query or a form."""
     try:
         return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=FIELDS)
     except ValueError as error:
@@ -141,12 +113,7 @@ def page(html: str, status: int = 200) -> Response:
 
 
 def download(content: bytes, kind: str, name: str) -> Response:
-    """Return an answer that a browser saves as a file.
-
-    Arguments:
-        kind: the media type.
-        name: the file name, of harmless characters.
-    """
+    """Return an answer that a browser saves as a file."""
     return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 

@@ -24,22 +24,7 @@ def serve(
     connections: int = limits.CONNECTIONS,
     announce: Callable[[str], None] = print,
 ) -> None:
-    """Answer requests until the process gets SIGINT or SIGTERM.
-
-    Arguments:
-        routes: the routes of all rooms.
-        host: the address to listen on; others than loopback addresses need a password.
-        port: the port; 0 for a free one.
-        password: what lets visitors in, in place of the token.
-        proxy: the address of the server in front of this one, whose header `X-Forwarded-For` names the visitors; "" if there
-            is none, and whoever connects is the visitor.
-        connections: the most connections at a time.
-        announce: gets the URL, with the token if there is one, once it can be opened.
-
-    Raises:
-        UsageError: the address is none of this machine or is in use, or it is not a loopback address and there is no
-            password; or the proxy is no address.
-    """
+    """Answer requests until the process gets SIGINT or SIGTERM."""
     if proxy and not is_address(proxy):
         raise UsageError("--proxy", repr(proxy), "the address of the server in front, such as 127.0.0.1")
     if not password and not is_loopback(host):

@@ -68,20 +68,15 @@ class Addresses(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The addresses on a server, which are the same on all pages.
-
-    Arguments:
-        prefix: the path before that of each page; "" for the pages at the root of the server.
-        more: further pages of the server, as (label, URL), to which every page leads.
-        trial: what stands before the hash and the name of a suite where its items are tried; "" if they can't be.
-        convention: the convention by which verdicts on the pages are judged; "" for that of the runs. It is a part of the
-            path, so that all links and forms of a page keep it.
-    """
+    """The addresses on a server, which are the same on all pages."""
 
     live: bool = True
-    prefix: str = ""
-    more: tuple[tuple[str, str], ...] = ()
+    prefix: str = ""  # the path before that of each page; "" for the pages at the root of the server
+    more: tuple[tuple[str, str], ...] = ()  # further pages of the server, as (label, URL), to which every page leads
+    # What stands before the hash and the name of a suite where its items are tried; "" if they can't be.
     trial: str = ""
+    # The convention by which verdicts on the pages are judged; "" for that of the runs. It is a part of the path, so
+    # that all links and forms of a page keep it.
     convention: str = ""
 
     @property
@@ -110,15 +105,11 @@ class Served:
 @final
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """The addresses in a folder, as seen from one of its pages.
+    """The addresses in a folder, as seen from one of its pages."""
 
-    Arguments:
-        files: place -> the path of the page in the folder, without its ending; only the pages that exist.
-        here: the path of the page itself.
-    """
-
+    # Place -> the path of the page in the folder, without its ending; only the pages that exist.
     files: Mapping[Place, str]
-    here: str
+    here: str  # the path of the page itself
     live: bool = False
     more: tuple[tuple[str, str], ...] = ()
 

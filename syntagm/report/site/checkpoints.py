@@ -27,21 +27,13 @@ _ALL = "all suites"
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """The checkpoints of one or several series, and the scores at each.
+    """The checkpoints of one or several series, and the scores at each."""
 
-    Arguments:
-        chapter: the runs.
-        placed: the runs with their positions.
-        at: the distinct positions, ascending.
-        curves: those of all suites, then those of the groups of suites.
-        figure: the figure of the curves.
-    """
-
-    chapter: Evidence
-    placed: Places
-    at: tuple[float, ...]
-    curves: tuple[Curve, ...]
-    figure: Figure
+    chapter: Evidence  # the runs
+    placed: Places  # the runs with their positions
+    at: tuple[float, ...]  # the distinct positions, ascending
+    curves: tuple[Curve, ...]  # those of all suites, then those of the groups of suites
+    figure: Figure  # the figure of the curves
 
     @classmethod
     def of(cls, chapter: Evidence) -> Self | None:
@@ -75,13 +67,7 @@ class Checkpoints:
 
 @final
 class CheckpointPage(OnePage):
-    """The page of a position of checkpoints.
-
-    Arguments:
-        checkpoints: all of them.
-        number: the position, from 1.
-        addresses: where the pages are.
-    """
+    """The page of a position of checkpoints."""
 
     def __init__(self, checkpoints: Checkpoints, number: int, addresses: Addresses) -> None:
         self.checkpoints, self.number, self.addresses = checkpoints, number, addresses

@@ -58,21 +58,8 @@ _REMARK = "This page is one of a folder, and loads nothing from elsewhere."
 def write_pages(
     runs: Runs, folder: str | Path, *, resampling: Resampling | None = None, reading: Sequence[str | Path] = ()
 ) -> Path:
-    """Write the pages about `runs` to a folder, and return the path of its `index.html`.
-
-    A folder that has such pages already gets the new ones, and loses those that are no longer among them.
-
-    Arguments:
-        runs: one run, or several of the same task; or their run directories. They may be none if there is `reading`.
-        folder: the folder, which is created if it does not exist.
-        resampling: which units are random in its intervals.
-        reading: files that `syntagm reading fit` and `reading effects` wrote, which have a page of their own.
-
-    Raises:
-        UsageError: there are no runs or too many, they are of several tasks, or the folder has other files.
-        InputError: a file of `reading` can't be read.
-        RunError: a run or a record is damaged, or the folder can't be written.
-    """
+    """Write the pages about `runs` to a folder, and return the path of its `index.html`."""
+    # A folder that has such pages already gets the new ones, and loses those that are no longer among them.
     folder, run_list = Path(folder), runs_of(runs) if runs or not reading else []
     analyses = opening.open_all(reading)
     before = _written_before(folder)
@@ -105,11 +92,7 @@ def _inside(folder: Path, name: str) -> Path:
 
 
 def _written_before(folder: Path) -> Mapping[str, str]:
-    """Return the files that an earlier report left in a folder.
-
-    Raises:
-        UsageError: the folder has other files, and no report.
-    """
+    """Return the files that an earlier report left in a folder."""
     if not folder.exists() or not any(folder.iterdir()):
         return {}
     if not (folder / MANIFEST).is_file():

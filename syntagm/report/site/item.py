@@ -46,17 +46,7 @@ _SIMILAR = 4
 
 @final
 class ItemPage(OnePage):
-    """The page of an item.
-
-    Arguments:
-        subject: the suite, with its name in addresses.
-        key: the name of the item in addresses.
-        items: the items of the suite.
-        selection: the selection from which a visitor comes: the pages beside this one are of its items.
-        addresses: where the pages are.
-        others: the keys of the items before and after this one.
-        pair: two models whose difference is shown; the first two by default.
-    """
+    """The page of an item."""
 
     def __init__(
         self, subject: Subject[Run], suite: str, key: str, items: Items, selection: Selection, addresses: Addresses,
@@ -129,7 +119,6 @@ class ItemPage(OnePage):
 
     @cached_property
     def texts(self) -> dict[str, dict[str, Any]]:
-        """Condition -> a row of its sentence."""
         tables = [sentences for _, sentences in self.asked[:1]] or [self._rows(self.items.sentences)]
         return {row["condition"]: row for row in tables[0].iter_rows(named=True)}
 
@@ -161,11 +150,9 @@ class ItemPage(OnePage):
 
     @cached_property
     def _alike(self) -> list[tuple[tuple[Reading, SuiteRecord], pl.DataFrame]]:
-        """The sentences of the models whose bits are read alike and that have the same predictions, one table for each.
-
-        The name of a model takes the place of the item. All of them are computed at once: a table of a few rows takes as
-        long as one of thousands.
-        """
+        """The sentences of the models whose bits are read alike and that have the same predictions, one table for each."""
+        # The name of a model takes the place of the item. All of them are computed at once: a table of a few rows takes
+        # as long as one of thousands.
         groups: dict[tuple[Reading, tuple[str, ...]], list[tuple[Column[Run], pl.DataFrame]]] = {}
         for column, sentences in self.scored:
             record = column.run.suite(self.subject.name)
@@ -206,11 +193,7 @@ class ItemPage(OnePage):
 
 
 def pair_of(query: Query, models: Sequence[str]) -> tuple[Query, tuple[str, str]]:
-    """Take the models whose difference is shown out of a query.
-
-    Raises:
-        InputError: there is no such model.
-    """
+    """Take the models whose difference is shown out of a query."""
     given = {name: value for name, value in query if name in ("first", "second")}
     for name, value in given.items():
         if value not in models:

@@ -23,27 +23,17 @@ VERDICT_COLUMNS = ("suite", "item", "model", "measure", "value", "margin")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of an item under a model.
+    """What became of an item under a model."""
 
-    Arguments:
-        value: 1 if the prediction holds, 0 if not, or a number; nan if it is undefined; None if the model was not asked.
-        margin: the margin, in bits unless a convention says otherwise; nan if there is none.
-        tie: whether the margin is within the tolerance.
-    """
-
+    # 1 if the prediction holds, 0 if not, or a number; nan if it is undefined; None if the model was not asked.
     value: float | None
-    margin: float
-    tie: bool
+    margin: float  # the margin, in bits unless a convention says otherwise; nan if there is none
+    tie: bool  # whether the margin is within the tolerance
 
 
 @final
 class Items:
-    """The items of a suite under several models.
-
-    Arguments:
-        subject: the suite.
-        sentences: its sentences, as `materials.sentences_of` returns them, if there are no runs.
-    """
+    """The items of a suite under several models."""
 
     def __init__(self, subject: Subject[Run], sentences: pl.DataFrame | None = None) -> None:
         self.subject, self._sentences = subject, sentences
@@ -104,7 +94,6 @@ class Items:
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The number of each item by its key."""
         return dict(zip(self.table["key"], self.table["number"], strict=True))
 
     @cached_property
@@ -117,10 +106,8 @@ class Items:
         return self.subject.columns[0].run.kind(measure) if self.subject.columns else Kind.VERDICT
 
     def of(self, measure: str) -> pl.DataFrame:
-        """Return the items with `value_k`, `margin_k` and `number_k` of each model.
-
-        The number is the margin of a verdict, or else the value.
-        """
+        """Return the items with `value_k`, `margin_k` and `number_k` of each model."""
+        # The number is the margin of a verdict, or else the value.
         return self._of_measure(measure or next(iter(self.measures), ""))
 
     def _measured(self, measure: str) -> pl.DataFrame:

@@ -20,11 +20,7 @@ from syntagm.suites import Suite
 
 
 def subjects_of(suites: Sequence[Suite], known: Sequence[Subject[Run]]) -> Iterator[tuple[Subject[Run], Suite]]:
-    """Yield the suites that no run has with the same content.
-
-    Arguments:
-        known: the suites of the runs.
-    """
+    """Yield the suites that no run has with the same content."""
     hashes = [suite_hash(suite) for suite in suites]
     seen = {(subject.name, subject.record.hash) for subject in known}
     new = []

@@ -29,19 +29,12 @@ _ENDINGS = {"parquet": "Parquet"}
 
 @dataclass(frozen=True, slots=True)
 class Among:
-    """The links of one page among others.
+    """The links of one page among others."""
 
-    Arguments:
-        addresses: where the pages are.
-        place: the place of the page.
-        query: the query of the page, which its tables share.
-        suites: number of a suite -> its name in addresses.
-    """
-
-    addresses: Addresses
-    place: Place
-    query: Query
-    suites: dict[int, str]
+    addresses: Addresses  # where the pages are
+    place: Place  # the place of the page
+    query: Query  # the query of the page, which its tables share
+    suites: dict[int, str]  # number of a suite -> its name in addresses
 
     def suite(self, subject: Subject) -> str:  # type: ignore[type-arg]
         """Return the URL of a suite; "" if it has no page of its own."""
@@ -99,15 +92,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """The convention of a page, and the links to the same page under others.
+    """The convention of a page, and the links to the same page under others."""
 
-    Arguments:
-        convention: that of the page.
-        steps: the others; none in a folder.
-    """
-
-    convention: str
-    steps: Sequence[Step]
+    convention: str  # that of the page
+    steps: Sequence[Step]  # the others; none in a folder
 
 
 class OnePage(ABC):
@@ -132,7 +120,6 @@ class OnePage(ABC):
         return [section for section in self.list_sections() if section.when(self)]
 
     def svg(self, drawing: Drawing) -> Markup:
-        """Draw a figure of the page."""
         return Markup(drawing.figure.svg())
 
     def steps(self) -> Sequence[Step]:
@@ -151,14 +138,8 @@ class OnePage(ABC):
 def render(
     page: Any, addresses: Addresses, frame: shell.Frame, unfinished: bool, lead: Markup, switch: Switch | None = None
 ) -> str:
-    """Render a page.
-
-    Arguments:
-        page: a page, whose `links` are set.
-        unfinished: whether a run of the page is not finished, so that it will change.
-        lead: what stands below the title.
-        switch: the links to the page under other conventions.
-    """
+    """Render a page."""
+    # unfinished: whether a run of the page is not finished, so that it will change.
     parts = []
     for section in page.sections():
         pictures = {}
@@ -206,11 +187,7 @@ def _picture(page: Any, addresses: Addresses, drawing: Drawing) -> Picture:
 
 
 def table_of(page: Any, name: str) -> pl.DataFrame:
-    """Return a table of a page; its main table if the name is "".
-
-    Raises:
-        UsageError: there is no such table.
-    """
+    """Return a table of a page; its main table if the name is ""."""
     name = name or default_table(page.place)
     parts = [data for section in page.sections() for data in (section.saved, *section.more)]
     tables = {data.name: data for data in parts if data}
@@ -220,11 +197,7 @@ def table_of(page: Any, name: str) -> pl.DataFrame:
 
 
 def figure_of(page: Any, stem: str) -> Figure:
-    """Return a figure of a page, with its title.
-
-    Raises:
-        UsageError: there is no such figure.
-    """
+    """Return a figure of a page, with its title."""
     known = []
     for section in page.sections():
         for drawing in section.figures(page, False):

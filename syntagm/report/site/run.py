@@ -20,13 +20,7 @@ from syntagm.runs import Run
 
 @final
 class RunPage(OnePage):
-    """The page of a run.
-
-    Arguments:
-        column: the run.
-        subjects: its suites.
-        addresses: where the pages are.
-    """
+    """The page of a run."""
 
     def __init__(self, column: Column[Run], subjects: Sequence[Subject[Run]], addresses: Addresses) -> None:
         self.column, self.run, self.subjects, self.addresses = column, column.run, subjects, addresses
@@ -47,7 +41,6 @@ class RunPage(OnePage):
         return [SETTINGS, SIGNATURES, UNDEFINED, FILES, RECORD]
 
     def alerts(self) -> list[Alert]:
-        """Return what the page warns of."""
         return [*warn_unfinished(self.column, f"of {self.column.items:,} items"), *note_unknown(self.column)]
 
 

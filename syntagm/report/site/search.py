@@ -30,13 +30,7 @@ class Hit:
 
 @final
 class SearchPage(OnePage):
-    """The page with the sentences that contain all of some words.
-
-    Arguments:
-        words: the words, in capital or small letters.
-        number: the page of the list, from 1.
-        suites: name in addresses -> the items of the suite.
-    """
+    """The page with the sentences that contain all of some words."""
 
     def __init__(self, words: str, number: int, suites: dict[str, Items], addresses: Addresses) -> None:
         self.words, self.number, self.suites, self.addresses = words, number, suites, addresses

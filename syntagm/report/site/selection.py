@@ -104,26 +104,14 @@ Selection.NAMES = tuple(field.name for field in fields(Selection))
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What can be selected in a suite.
+    """What can be selected in a suite."""
 
-    Arguments:
-        measures: the predictions or measures.
-        models: the names of the models.
-        conditions: the conditions.
-        tags: the tags of the items.
-    """
-
-    measures: Sequence[str]
-    models: Sequence[str]
+    measures: Sequence[str]  # the predictions or measures
+    models: Sequence[str]  # the names of the models
     conditions: Sequence[str]
-    tags: Sequence[str]
+    tags: Sequence[str]  # the tags of the items
 
     def read(self, query: Query) -> Selection:
-        """Return the selection in a query.
-
-        Raises:
-            InputError: a field does not exist, is given twice, or has a value that can't be.
-        """
         given: dict[str, str] = {}
         for name, value in query:
             if name not in Selection.NAMES or name in given:
@@ -164,14 +152,7 @@ def _is_number(text: str) -> bool:
 def select(
     items: pl.DataFrame, selection: Selection, models: Sequence[str], tolerances: Sequence[float]
 ) -> pl.DataFrame:
-    """Return the selected items, in the chosen order.
-
-    Arguments:
-        items: one row per item, with the columns `number`, `tags` (JSON), `conditions`, `texts`, and for the model at place
-            k `value_k` and `margin_k`.
-        models: the names of the models.
-        tolerances: margins within this many bits are ties, for each model.
-    """
+    """Return the selected items, in the chosen order."""
     places = [models.index(selection.model)] if selection.model else list(range(len(models)))
     conditions = [*_by_verdict(selection, places, tolerances), *_by_cell(selection, models)]
     conditions += [*_by_margin(selection, places), *_by_tag(selection)]

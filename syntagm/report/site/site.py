@@ -43,16 +43,7 @@ class NoPage(UsageError):
 
 @final
 class Site:
-    """The pages about runs of one task, about suites without results, and about analyses of reading times.
-
-    Arguments:
-        runs: the runs; none if there are suites or analyses.
-        suites: further suites. Those that a run has with the same content are only shown with their results.
-        analyses: analyses of reading times, which have a page of their own: the overview, if there is nothing else.
-
-    Raises:
-        UsageError: there is nothing to show or there are too many runs, or they are of several tasks.
-    """
+    """The pages about runs of one task, about suites without results, and about analyses of reading times."""
 
     def __init__(self, runs: Sequence[Run], suites: Sequence[Suite] = (), analyses: Sequence["Analysis"] = ()) -> None:
         if runs or not (suites or analyses):
@@ -83,11 +74,7 @@ class Site:
         )
 
     def under(self, convention: str) -> "Site":
-        """Return the same pages with verdicts by another convention, where predictions compare two whole sentences.
-
-        Raises:
-            NoPage: there is no such convention, or none can be applied to any of the runs.
-        """
+        """Return the same pages with verdicts by another convention, where predictions compare two whole sentences."""
         try:
             parsed = Convention.parse(convention)
         except UsageError as error:
@@ -124,23 +111,13 @@ class Site:
         return Checkpoints.of(self.chapter) if isinstance(self.chapter, Evidence) else None
 
     def items(self, suite: str) -> Items:
-        """Return the items of a suite.
-
-        Raises:
-            NoPage: there is no such suite.
-        """
         if suite not in self.suites:
             raise NoPage("suite", repr(suite[:200]), "a suite of these runs")
         found: Items = self._items(suite)
         return found
 
     def page(self, place: Place, addresses: Addresses, query: Query = ()) -> Any:
-        """Return a page, with its links.
-
-        Raises:
-            NoPage: there is no such page.
-            InputError: a field of the query has a value that can't be.
-        """
+        """Return a page, with its links."""
         match place:
             # These pages have no query: others than their own are ignored, as those of mails and the like.
             case ():

@@ -16,13 +16,7 @@ STEP_OF_DIFFERENCE, STEPS_OF_DIFFERENCE = 1.0, 5
 
 
 def strip(row: Mapping[str, Any], regions: Mapping[str, int], labels: Sequence[str]) -> Markup:
-    """Return a sentence token by token, below the names of its regions.
-
-    Arguments:
-        row: the row of the sentence, with the columns of `tasks.items.SENTENCES`.
-        regions: name of a region -> its place in `labels`.
-        labels: the names that are shown.
-    """
+    """Return a sentence token by token, below the names of its regions."""
     spans = tuple(zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True))
     homes, tokens = cut_tokens(regions, row["text"], spans, tuple(row["starts"]))
     parts = []

@@ -72,16 +72,7 @@ class Drawn:
 
 @final
 class SuitePage(OnePage):
-    """The page of a suite.
-
-    Arguments:
-        key: its name in addresses.
-        drawn: its figures.
-        items: its items.
-        selection: the items that are listed.
-        addresses: where the pages are.
-        neighbours: the names in addresses of the suites before and after; "" if there is none.
-    """
+    """The page of a suite."""
 
     def __init__(
         self, drawn: Drawn, key: str, items: Items, selection: Selection, addresses: Addresses,
@@ -111,7 +102,6 @@ class SuitePage(OnePage):
         return found
 
     def beside(self) -> tuple[Step | None, Step | None]:
-        """Return the suites before and after this one."""
         before, after = (Step(key, self.addresses.page(("suite", key))) if key else None for key in self._neighbours)
         return before, after
 

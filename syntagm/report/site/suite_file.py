@@ -14,11 +14,7 @@ from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse, syn
 
 
 def suite_file(page: SuitePage) -> bytes:
-    """Return a suite of the selected items, in SyntaxGym's format.
-
-    Raises:
-        InputError: the format can't store it.
-    """
+    """Return a suite of the selected items, in SyntaxGym's format."""
     chosen = page.selected.select("item", matching.OCCURRENCE)
     suite = suite_of(page.subject.record, max(page.sentences, key=len), chosen)
     with tempfile.TemporaryDirectory() as folder:
@@ -28,11 +24,7 @@ def suite_file(page: SuitePage) -> bytes:
 
 
 def suite_of(record: SuiteRecord, sentences_of_run: pl.DataFrame, chosen: pl.DataFrame | None = None) -> Suite:
-    """Make a suite from the record and the sentences that a run has of it.
-
-    Arguments:
-        chosen: item and occurrence of the items that it shall have; by default, all.
-    """
+    """Make a suite from the record and the sentences that a run has of it."""
     numbered = matching.numbered(sentences_of_run, "condition")
     if chosen is None:
         chosen = numbered.select("item", matching.OCCURRENCE).unique(maintain_order=True)

@@ -17,18 +17,12 @@ from syntagm.views.scores import chart
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A model as a row of the tables.
-
-    Arguments:
-        place: the place of its cells in each `ScoreRow`.
-        headline: its comparison with chance; None if its values are not verdicts.
-        pair: its comparison with the first model; None for the first, and if they share no suite.
-    """
+    """A model as a row of the tables."""
 
     column: Column[Run]
-    place: int
-    headline: Headline | None
-    pair: ModelPair | None
+    place: int  # the place of its cells in each `ScoreRow`
+    headline: Headline | None  # its comparison with chance; None if its values are not verdicts
+    pair: ModelPair | None  # its comparison with the first model; None for the first, and if they share no suite
 
 
 def draw_scores(line: ScoreRow, columns: Sequence[Column[Run]]) -> Figure:

@@ -19,12 +19,8 @@ Cells = Callable[[ModelRow], list[Markup]]
 
 
 def _rows(groups: Groups, width: int, cells: Cells, grouped: bool = True) -> list[Markup]:
-    """Return a row for each model, and a divider above each group of models.
-
-    Arguments:
-        cells: function from a model to its cells.
-        grouped: whether rows show their group where the divider is gone, because they were sorted.
-    """
+    """Return a row for each model, and a divider above each group of models."""
+    # grouped: whether rows show their group where the divider is gone, because they were sorted.
     rows: list[Markup] = []
     for group, members in groups:
         rows += [html.group_row(group or "no group", width)] if len(groups) > 1 else []

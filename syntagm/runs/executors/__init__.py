@@ -130,11 +130,7 @@ def first_line(error: Exception) -> str:
 
 
 def workers(executor: str, address: str) -> int:
-    """Return the number of workers that an executor has as its address.
-
-    Raises:
-        UsageError: it is something else.
-    """
+    """Return the number of workers that an executor has as its address."""
     if not address:
         raise UsageError(f"--executor {executor}", "no number of workers", f"{executor}:N, for example {executor}:4")
     return whole(f"--executor {executor}:{address}", address)

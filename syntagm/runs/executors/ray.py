@@ -78,7 +78,6 @@ class _Amount(Values):
     """An amount of GPUs or of another resource: a whole number, or a part of one."""
 
     def read(self, place: str, text: str) -> float:
-        """Return the amount."""
         with contextlib.suppress(ValueError):
             amount = float(text)
             if 0 <= amount < 1e6 and (amount < 1 or amount.is_integer()):
@@ -133,11 +132,7 @@ class Ray(Executor):
         self._error: SyntagmError | None = None
 
     def connect(self) -> None:
-        """Start Ray on this machine, or connect to a cluster.
-
-        Raises:
-            RunError: there is no cluster at the address, or no worker fits into it.
-        """
+        """Start Ray on this machine, or connect to a cluster."""
         cure = (
             "`ray start --head` starts one, and prints its address. Without an address, Ray is started on this machine."
         )
@@ -156,11 +151,7 @@ class Ray(Executor):
             raise
 
     def _count(self, machines: Sequence[Mapping[str, float]]) -> None:
-        """Set the number of workers.
-
-        Raises:
-            RunError: the machines have no room for them.
-        """
+        """Set the number of workers."""
         fit = sum(_room(machine, self._needed) for machine in machines)
         self.count = self._given.get("workers", fit)
         if 1 <= self.count <= fit:
@@ -198,7 +189,6 @@ class Ray(Executor):
         self._send("describe", model, dict(order))
 
     def offer(self, piece: Piece) -> None:
-        """Offer a piece."""
         self._send("offer", piece)
 
     def withdraw(self, model: int) -> None:
@@ -206,12 +196,7 @@ class Ray(Executor):
         self._send("withdraw", model)
 
     def events(self, wait: float) -> Sequence[Event]:
-        """Return what the hub tells.
-
-        Raises:
-            RunError: the connection to Ray is lost.
-            SyntagmError: a suite can't be read.
-        """
+        """Return what the hub tells."""
         assert self._hub
         if self._error:
             raise self._error
@@ -320,11 +305,7 @@ class _HubProcess:
         return messages[0]
 
     def messages(self, wait: float) -> list[Any]:
-        """Return the messages that have come, waiting so many seconds for the first one at most.
-
-        Raises:
-            RunError: the hub has ended.
-        """
+        """Return the messages that have come, waiting so many seconds for the first one at most."""
         messages: list[Any] = []
         try:
             while len(messages) < _AT_ONCE and self._connection.poll(0 if messages else wait):
@@ -375,33 +356,20 @@ def main(descriptor: int) -> None:
 
 @dataclass
 class _Hand:
-    """A worker, as the hub sees it.
-
-    Attributes:
-        piece: what it computes.
-        loaded: the number of its model.
-        awaits: the model that it has planned, if the driver has not answered yet.
-        asked: when it was asked for a sign of life that it has not given yet.
-        node: the machine on which it runs.
-    """
+    """A worker, as the hub sees it."""
 
     name: str
     actor: Any
     pace: Pace = field(default_factory=Pace)
-    piece: Piece | None = None
-    loaded: int | None = None
-    awaits: int | None = None
-    asked: float | None = None
-    node: str = ""
+    piece: Piece | None = None  # what it computes
+    loaded: int | None = None  # the number of its model
+    awaits: int | None = None  # the model that it has planned, if the driver has not answered yet
+    asked: float | None = None  # when it was asked for a sign of life that it has not given yet
+    node: str = ""  # the machine on which it runs
 
 
 class _Hub:
-    """Hands out pieces to actors. Everything happens in one thread, which takes messages from a queue.
-
-    Arguments:
-        driver: the connection to the driver.
-        ray: the module of Ray.
-    """
+    """Hands out pieces to actors. Everything happens in one thread, which takes messages from a queue."""
 
     def __init__(self, driver: connection.Connection, ray: Any) -> None:
         self._ray, self._driver = ray, driver
@@ -714,23 +682,14 @@ class _Actor:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """A local model that is sent to workers.
+    """A local model that is sent to workers."""
 
-    Arguments:
-        name: its name, in which "{}" stands for the folder that has the files.
-        files: the files, by their paths in that folder.
-    """
-
-    name: str
-    files: Mapping[str, bytes]
+    name: str  # its name, in which "{}" stands for the folder that has the files
+    files: Mapping[str, bytes]  # the files, by their paths in that folder
 
 
 def _local_model(text: str) -> _Model | None:
-    """Return the files of a model that lies on this machine; None if it doesn't.
-
-    Raises:
-        UsageError: it is too large.
-    """
+    """Return the files of a model that lies on this machine; None if it doesn't."""
     from syntagm.models import names
 
     address, question, options = text.partition("?")

@@ -49,11 +49,11 @@ _UNREACHABLE = re.compile("resolve_ctls|establish a configuration source|contact
 
 
 class Slurm(SharedFolder):
-    """Long-lived jobs, each of which computes units until there are none.
+    """Long-lived jobs, each of which computes units until there are none."""
 
-    Slurm may end a job at any time, at its time limit or to make room for others. Its unit goes to another worker, and a
-    job that ended is replaced by a new one as long as there is work for it. The driver runs where the command was given.
-    """
+    # Slurm may end a job at any time, at its time limit or to make room for others. Its unit goes to another worker,
+    # and a job that ended is replaced by a new one as long as there is work for it. The driver runs where the command
+    # was given.
 
     form: ClassVar[str] = "slurm:N"
     summary: ClassVar[str] = "N jobs of a cluster, which share a folder with this machine"
@@ -87,10 +87,8 @@ class Slurm(SharedFolder):
         self._queue = _Queue(self.beat)
 
     def start(self, workers: Sequence[str], session: "Session") -> None:
-        """Submit an array of jobs, without waiting for Slurm to accept it; `ended` reports the outcome.
-
-        While Slurm has as many jobs as it accepts, `sbatch` tries for two minutes.
-        """
+        """Submit an array of jobs, without waiting for Slurm to accept it; `ended` reports the outcome."""
+        # While Slurm has as many jobs as it accepts, `sbatch` tries for two minutes.
         self._exchange, self._program = Exchange(session.exchange), program(__name__, session, self.permissions)
         self._due += workers
         self._submit()
@@ -130,11 +128,7 @@ class Slurm(SharedFolder):
         return dict.fromkeys(refused, found)
 
     def ended(self) -> Mapping[str, str]:
-        """Return the jobs that have ended, with Slurm's state and the last line that they printed.
-
-        Raises:
-            RunError: a job can never start.
-        """
+        """Return the jobs that have ended, with Slurm's state and the last line that they printed."""
         if refused := self._submitted():
             return refused
         ended, hopeless = self._queue.answer(set(self._jobs))
@@ -191,10 +185,9 @@ def _array(output: str) -> str:
 
 
 class _Command:
-    """A command of Slurm in the background.
+    """A command of Slurm in the background."""
 
-    It has a session of its own, so that Ctrl-C in the terminal reaches the driver only, which then ends the command.
-    """
+    # It has a session of its own, so that Ctrl-C in the terminal reaches the driver only, which then ends the command.
 
     def __init__(self, *words: str) -> None:
         # Into files, since a pipe that nobody reads may become full.
@@ -228,11 +221,7 @@ class _Command:
 
 
 class _Queue:
-    """The states of jobs, as `squeue` reports them at intervals.
-
-    Arguments:
-        every: the seconds between two calls of `squeue`.
-    """
+    """The states of jobs, as `squeue` reports them at intervals."""
 
     def __init__(self, every: float) -> None:
         self._every, self._asked = every, time.monotonic()

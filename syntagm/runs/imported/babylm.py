@@ -19,11 +19,7 @@ from syntagm.suites import Suite
 
 
 def read(files: Sequence[Path], suites: Sequence[Suite] = ()) -> Iterator[Pair]:
-    """Read the choices, and find the pairs in the suites.
-
-    Raises:
-        InputError: no suite was given for a UID, or a choice is neither sentence of its pair.
-    """
+    """Read the choices, and find the pairs in the suites."""
     by_name = {suite.name: suite for suite in suites}
     for file in files:
         content = strict_json.read(file)

@@ -15,13 +15,9 @@ _NAME = re.compile(r"samples_(?P<task>.+)_\d{4}-\d\d-\d\dT[\d\-.]+(?:-[0-9a-f]{8
 
 
 def read(files: Sequence[Path], suites: Sequence[Suite] = ()) -> Iterator[Pair]:
-    """Read the samples of tasks whose context is empty and whose choices are a good and a bad sentence.
-
-    The suite is the task, without the `syntagm_` of tasks that `syntagm convert` wrote. Log-likelihoods are turned into bits.
-
-    Raises:
-        InputError: a file has another name, or a line other entries than such a sample.
-    """
+    """Read the samples of tasks whose context is empty and whose choices are a good and a bad sentence."""
+    # The suite is the task, without the `syntagm_` of tasks that `syntagm convert` wrote. Log-likelihoods are turned
+    # into bits.
     for file in files:
         if not (match := _NAME.fullmatch(file.name)):
             raise InputError(str(file), "another name", "samples_TASK_DATE.jsonl, as --log_samples writes it")

@@ -19,11 +19,7 @@ COLUMNS = ("good", "bad", "score_good", "score_bad")
 
 
 def read(files: Sequence[Path], suites: Sequence[Suite] = ()) -> Iterator[Pair]:
-    """Read pairs with their scores.
-
-    Raises:
-        InputError: a column is missing, or a score is no log-probability.
-    """
+    """Read pairs with their scores."""
     for file in files:
         for number, (line, row) in enumerate(csv.records(utf8.read(file), file, COLUMNS)):
             place = f"{file}, line {line}"

@@ -20,19 +20,13 @@ _LABEL = re.compile(r"[\w.\-/]{1,100}")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A pair as a tool reports it.
+    """A pair as a tool reports it."""
 
-    Arguments:
-        suite, item: the name of its suite, and its id.
-        good, bad: the sentences.
-        sums: what the tool says of them.
-    """
-
-    suite: str
+    suite: str  # `suite`, `item`: the name of its suite, and its id
     item: str
-    good: str
+    good: str  # `good`, `bad`: the sentences
     bad: str
-    sums: Sum
+    sums: Sum  # what the tool says of them
 
 
 class Tool(LanguageModel):
@@ -67,21 +61,10 @@ def import_results(
     progress: Progress | None = None,
     command: str = "",
 ) -> Run:
-    """Make a run out of the results of another tool.
-
-    Arguments:
-        tool: one of `tools`.
-        files: its files.
-        folder: the run directory; None for a run in memory.
-        label: the name of the model in results; it follows the name of the tool.
-        suites: the suites that were asked. A tool whose files lack the sentences needs them; otherwise, a suite with the same
-            name and sentences takes the place of that of the file, so that the run can be compared with others of this suite.
-
-    Raises:
-        UsageError: there is no such tool, or the label is no name.
-        InputError: a file is not one of this tool.
-        RunError: the folder contains another run.
-    """
+    """Make a run out of the results of another tool."""
+    # suites: the suites that were asked. A tool whose files lack the sentences needs them; otherwise, a suite with the
+    # same name and sentences takes the place of that of the file, so that the run can be compared with others of this
+    # suite.
     if tool not in (known := tools()):
         raise UsageError("import-results", repr(tool), "one of " + ", ".join(known))
     if not _LABEL.fullmatch(label):

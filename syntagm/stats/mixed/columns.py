@@ -41,18 +41,7 @@ class Columns:
 def used(
     model: Model, table: pl.DataFrame, extra: Sequence[str] = (), missing: str = "refuse"
 ) -> tuple[pl.DataFrame, int]:
-    """Select the columns of a formula, and drop or refuse rows with missing values.
-
-    Arguments:
-        extra: further columns to select.
-        missing: "refuse" or "drop".
-
-    Returns:
-        The table, and the number of dropped rows.
-
-    Raises:
-        InputError: a column is missing, or has missing values.
-    """
+    """Select the columns of a formula, and drop or refuse rows with missing values."""
     if missing not in ("refuse", "drop"):
         raise UsageError("option missing", repr(missing), "'refuse' or 'drop'")
     variables = [model.response, *_variables(model.fixed), *(v for bar in model.bars for v in _variables(bar.effects))]
@@ -78,14 +67,7 @@ def used(
 
 
 def levels(model: Model, table: pl.DataFrame, reference: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the levels of each factor in a formula, beginning with the reference level.
-
-    Arguments:
-        reference: factor -> its reference level; by default the first level.
-
-    Raises:
-        UsageError: a reference level is not that of a factor in the formula.
-    """
+    """Return the levels of each factor in a formula, beginning with the reference level."""
     sums = [model.fixed, *(bar.effects for bar in model.bars)]
     names = {variable.column: None for part in sums for variable in _variables(part) if not variable.function}
     factors = {name: _levels(table[name]) for name in names if not table[name].dtype.is_numeric()}
@@ -99,11 +81,7 @@ def levels(model: Model, table: pl.DataFrame, reference: Mapping[str, str]) -> d
 
 
 def columns(part: Sum, table: pl.DataFrame, factors: Levels) -> Columns:
-    """Compute the columns of a sum of terms, in R's order and with R's names.
-
-    Raises:
-        InputError: a factor has only one level, a number isn't finite, or a logarithm or root is undefined.
-    """
+    """Compute the columns of a sum of terms, in R's order and with R's names."""
     _limit(part, factors, len(table))
     names, values = ["(Intercept)"] * part.intercept, [np.ones(len(table))] * part.intercept
     full_once = not part.intercept
@@ -122,14 +100,7 @@ def columns(part: Sum, table: pl.DataFrame, factors: Levels) -> Columns:
 
 
 def number(variable: Variable, table: pl.DataFrame, what: str) -> Numbers:
-    """Return a numeric column with its function applied. Shape (rows,).
-
-    Arguments:
-        what: the role of the column, for messages.
-
-    Raises:
-        InputError: the column is not numeric, or the function is undefined for a value.
-    """
+    """Return a numeric column with its function applied. Shape (rows,)."""
     column = table[variable.column]
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
         example = next(iter(column.head(1)), "")
@@ -155,10 +126,8 @@ def number(variable: Variable, table: pl.DataFrame, what: str) -> Numbers:
 
 
 def group(table: pl.DataFrame, names: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the sorted levels that occur in a group of crossed columns, and the index of each row's level.
-
-    Numbers are sorted by value, other values as text. The index has shape (rows,).
-    """
+    """Return the sorted levels that occur in a group of crossed columns, and the index of each row's level."""
+    # Numbers are sorted by value, other values as text. The index has shape (rows,).
     plain = [pl.col(name).cast(pl.String) if table[name].dtype == pl.Categorical else pl.col(name) for name in names]
     keys = table.select(plain)
     levels = keys.unique().sort(names).with_row_index("")

@@ -29,30 +29,15 @@ _MODEL = "value ~ 1 + (1 | person) + (1 | item)"
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The share of answers as predicted in the population of people and items.
+    """The share of answers as predicted in the population of people and items."""
 
-    Arguments:
-        value: the share.
-        interval: its 95% interval, for other people and other items.
-        people, items: the standard deviations of people and of items, in log odds.
-    """
-
-    value: float
-    interval: Interval
-    people: float
+    value: float  # the share
+    interval: Interval  # its 95% interval, for other people and other items
+    people: float  # `people`, `items`: the standard deviations of people and of items, in log odds
     items: float
 
 
 def shares(table: pl.DataFrame, suites: Sequence[str]) -> list[Share]:
-    """Return the share of each suite.
-
-    Arguments:
-        table: one row for each answer, with the columns value (0 or 1), person, item and suite.
-        suites: the suites, in the order of the result.
-
-    Raises:
-        InputError: all answers of all suites are the same, or people or items are too few, so that no model can be fitted.
-    """
     codes = table.with_columns(item=pl.concat_str("suite", "item", separator="/"))
     formula = f"{_MODEL} + (1 | suite)" if codes["suite"].n_unique() > 1 else _MODEL
     if codes["person"].n_unique() < 2 or codes["item"].n_unique() < 2:
@@ -69,13 +54,11 @@ def shares(table: pl.DataFrame, suites: Sequence[str]) -> list[Share]:
 
 
 def _kept_from_zero(profiles: Sequence["_Profile"], name: str, estimate: float) -> float:
-    """Return the standard deviation of people or of items that maximises the likelihood times itself; at least its estimate.
-
-    This is the penalty of Chung, Rabe-Hesketh, Dorie, Gelman & Liu 2013 (a gamma density with shape 2 and rate 0), with the
-    log odds of each suite at their estimates, and the other standard deviation as the profiles have it. Without it, a third
-    of the studies of 20 people and 60 items that vary little has an estimate near 0, and intervals that are too narrow
-    (`benchmarks/people_coverage.py`).
-    """
+    """Return the standard deviation of people or of items that maximises the likelihood times itself; at least its estimate."""
+    # This is the penalty of Chung, Rabe-Hesketh, Dorie, Gelman & Liu 2013 (a gamma density with shape 2 and rate 0),
+    # with the log odds of each suite at their estimates, and the other standard deviation as the profiles have it.
+    # Without it, a third of the studies of 20 people and 60 items that vary little has an estimate near 0, and
+    # intervals that are too narrow (`benchmarks/people_coverage.py`).
 
     def criterion(power: float) -> float:
         total = 0.0

@@ -28,24 +28,14 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The random effects of a group.
+    """The random effects of a group."""
 
-    Arguments:
-        name: the columns of the group, joined by colons.
-        levels: the levels that occur, sorted.
-        index: the index of the level of each row. Shape (rows,).
-        effects: the random effects, with R's names.
-        columns: their scaled values. Shape (rows, effects).
-        scale: the divisors of the values. Shape (effects,).
-        free: whether each entry of the lower triangle of the covariance factor is estimated. Shape (effects, effects).
-    """
-
-    name: str
-    levels: tuple[str, ...]
-    index: Integers
-    effects: tuple[str, ...]
-    columns: Numbers
-    scale: Numbers
+    name: str  # the columns of the group, joined by colons
+    levels: tuple[str, ...]  # the levels that occur, sorted
+    index: Integers  # the index of the level of each row. Shape (rows,).
+    effects: tuple[str, ...]  # the random effects, with R's names
+    columns: Numbers  # their scaled values. Shape (rows, effects).
+    scale: Numbers  # the divisors of the values. Shape (effects,).
     free: NDArray[np.bool_]
 
     @property
@@ -56,23 +46,14 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """The design of a mixed-effects model.
+    """The design of a mixed-effects model."""
 
-    Arguments:
-        model: the formula.
-        response: the response. Shape (rows,).
-        fixed: the linearly independent columns of the fixed effects.
-        groupings: the groupings, beginning with the one that has the most random effects.
-        remarks: sentences about dropped rows and columns.
-        trials: the number of trials of each response; 1 in a linear model. Shape (rows,).
-    """
-
-    model: Model
-    response: Numbers
-    fixed: Columns
-    groupings: tuple[Grouping, ...]
-    remarks: tuple[str, ...]
-    trials: Numbers
+    model: Model  # the formula
+    response: Numbers  # Shape (rows,)
+    fixed: Columns  # the linearly independent columns of the fixed effects
+    groupings: tuple[Grouping, ...]  # the groupings, beginning with the one that has the most random effects
+    remarks: tuple[str, ...]  # sentences about dropped rows and columns
+    trials: Numbers  # the number of trials of each response; 1 in a linear model. Shape (rows,).
 
 
 def design(
@@ -84,11 +65,7 @@ def design(
     dependent: str = "refuse",
     trials: str = "",
 ) -> Design:
-    """Apply a formula to a table; the options are the same as for `linear.fit` and `logistic.fit`.
-
-    Raises:
-        InputError, UsageError: the model can't be fitted to the table.
-    """
+    """Apply a formula to a table; the options are the same as for `linear.fit` and `logistic.fit`."""
     chosen, dropped = _lmm_columns.used(model, table, [trials] if trials else [], missing)
     if not len(chosen):
         raise InputError(model.text, "a table without complete rows", "at least one")

@@ -22,26 +22,17 @@ from syntagm.stats.mixed.factor import Products
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A linear model, prepared for optimisation.
+    """A linear model, prepared for optimisation."""
 
-    Fixed effects are orthogonalised. The response is the residual of ordinary least squares, scaled to length 1.
-
-    Arguments:
-        products: the cross-products of random effects, orthogonal fixed effects and response.
-        triangle: the triangular factor that relates fixed effects to orthogonal ones. Shape (fixed, fixed).
-        ordinary: the coefficients of ordinary least squares.
-        length: the length of the residual, in units of the response.
-        rows: the number of rows.
-        reml: whether to use the restricted likelihood.
-    """
+    # Fixed effects are orthogonalised. The response is the residual of ordinary least squares, scaled to length 1.
 
     groupings: tuple[Grouping, ...]
-    products: Products
-    triangle: Numbers
-    ordinary: Numbers
-    length: float
-    rows: int
-    reml: bool
+    products: Products  # the cross-products of random effects, orthogonal fixed effects and response
+    triangle: Numbers  # the triangular factor that relates fixed effects to orthogonal ones. Shape (fixed, fixed).
+    ordinary: Numbers  # the coefficients of ordinary least squares
+    length: float  # the length of the residual, in units of the response
+    rows: int  # the number of rows
+    reml: bool  # whether to use the restricted likelihood
 
     @property
     def degrees(self) -> int:
@@ -56,27 +47,16 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The estimates for given covariance factors.
+    """The estimates for given covariance factors."""
 
-    Arguments:
-        coefficients: of the fixed effects.
-        covariance: the covariance of the coefficients.
-        sigma: the residual standard deviation.
-        modes: the random effects of each grouping, in the unit of the scaled columns. Shapes (levels, effects).
-    """
-
-    coefficients: Numbers
-    covariance: Numbers
-    sigma: float
+    coefficients: Numbers  # of the fixed effects
+    covariance: Numbers  # the covariance of the coefficients
+    sigma: float  # the residual standard deviation
     modes: tuple[Numbers, ...]
 
 
 def problem(design: Design, reml: bool) -> Problem:
-    """Prepare a design for optimisation.
-
-    Raises:
-        InputError: the fixed effects explain the response exactly, or the response is constant.
-    """
+    """Prepare a design for optimisation."""
     orthogonal, triangle = np.linalg.qr(design.fixed.values)
     explained = orthogonal.T @ design.response
     residual = design.response - orthogonal @ explained
@@ -93,11 +73,7 @@ def problem(design: Design, reml: bool) -> Problem:
 
 
 def deviance(model: Problem, lower: Sequence[Numbers]) -> tuple[float, list[Numbers]]:
-    """Compute -2 log-likelihood and its derivatives with respect to the entries of each covariance factor.
-
-    Raises:
-        InputError: there is no residual variance within machine precision.
-    """
+    """Compute -2 log-likelihood and its derivatives with respect to the entries of each covariance factor."""
     products, size = model.products, model.size
     factored = _factored(model, lower)
     square = float(factored.corner[-1, -1]) ** 2

@@ -24,32 +24,19 @@ _FREE = 1e3
 
 @dataclass(frozen=True, slots=True)
 class Dispersion:
-    """Whether successes vary more than a binomial model with these random effects allows.
+    """Whether successes vary more than a binomial model with these random effects allows."""
 
-    Arguments:
-        ratio: Pearson's chi-squared divided by its degrees of freedom; about 1, or below, if they don't.
-        df: cells minus parameters.
-        p: the probability of a chi-squared at least as large. It is too large rather than too small, because random
-            effects have been fitted to the cells, too.
-    """
-
-    ratio: float
-    df: int
+    ratio: float  # Pearson's chi-squared divided by its degrees of freedom; about 1, or below, if they don't
+    df: int  # cells minus parameters
+    # The probability of a chi-squared at least as large. It is too large rather than too small, because random effects
+    # have been fitted to the cells, too.
     p: float
 
 
 def dispersion(fit: Fit, cells: Sequence[str] = ()) -> Dispersion:
-    """Compare the successes of cells with those that are expected given the random effects (Pearson's chi-squared).
-
-    A single response of 0 or 1 can't be overdispersed, but the sum of several can: name the groups whose combinations
-    are cells.
-
-    Arguments:
-        cells: names of groups, for example `("suite", "run")`; by default, each row is a cell.
-
-    Raises:
-        UsageError: the model is linear, or has no such group.
-    """
+    """Compare the successes of cells with those that are expected given the random effects (Pearson's chi-squared)."""
+    # A single response of 0 or 1 can't be overdispersed, but the sum of several can: name the groups whose combinations
+    # are cells.
     from scipy.special import chdtrc
 
     design, fitted = fit.design, probabilities(fit)
@@ -64,17 +51,8 @@ def dispersion(fit: Fit, cells: Sequence[str] = ()) -> Dispersion:
 
 
 def residuals(fit: Fit, bins: int = BINS) -> pl.DataFrame:
-    """Average the residuals of rows with similar fitted probabilities (Gelman & Hill 2007, section 5.6).
-
-    In a good model, about 95 of 100 averages lie between `low` and `high`, without a trend.
-
-    Returns:
-        The columns fitted and observed (proportions), residual, low and high (the 95% range of the residual if the model
-        is true), and n, the number of trials.
-
-    Raises:
-        UsageError: the model is linear.
-    """
+    """Average the residuals of rows with similar fitted probabilities (Gelman & Hill 2007, section 5.6)."""
+    # In a good model, about 95 of 100 averages lie between `low` and `high`, without a trend.
     design, fitted = fit.design, probabilities(fit)
     rows = []
     for part in np.array_split(np.argsort(fitted, kind="stable"), min(bins, fit.n)):
@@ -87,19 +65,9 @@ def residuals(fit: Fit, bins: int = BINS) -> pl.DataFrame:
 
 
 def influence(fit: Fit, group: str) -> pl.DataFrame:
-    """Measure how much the coefficients change without each level of a group, such as each model.
-
-    The covariances of the random effects are held at their estimates (Christensen, Pearson & Johnson 1992), and
-    coefficients and random effects are estimated together.
-
-    Returns:
-        A row for each level, the most influential first: level, distance (Cook's: the squared change in units of the
-        covariance of the estimates, divided by their number), and for each coefficient its change in standard errors.
-        nan: a coefficient can't be estimated without the level.
-
-    Raises:
-        UsageError: the model is linear, or has no such group.
-    """
+    """Measure how much the coefficients change without each level of a group, such as each model."""
+    # The covariances of the random effects are held at their estimates (Christensen, Pearson & Johnson 1992), and
+    # coefficients and random effects are estimated together.
     grouping = _grouping(fit, group)
     _refuse_linear(fit)
     everything = _coefficients(fit, np.ones(fit.n, np.bool_))
@@ -114,11 +82,7 @@ def influence(fit: Fit, group: str) -> pl.DataFrame:
 
 
 def probabilities(fit: Fit) -> Numbers:
-    """Return the fitted probability of a success in each row, given the random effects. Shape (rows,).
-
-    Raises:
-        UsageError: the model is linear.
-    """
+    """Return the fitted probability of a success in each row, given the random effects. Shape (rows,)."""
     from scipy.special import expit
 
     _refuse_linear(fit)

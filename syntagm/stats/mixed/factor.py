@@ -22,20 +22,12 @@ from syntagm.stats.mixed.design import Grouping
 
 @dataclass(frozen=True, slots=True)
 class Products:
-    """The weighted products of all columns.
+    """The weighted products of all columns."""
 
-    Arguments:
-        within: products of the first grouping with itself, level by level. Shape (levels, effects, effects).
-        across: products of the first grouping with the rest. Shape (levels, effects, rest).
-        rest: products of the rest with itself: the effects of the other groupings, level by level, then the further
-            columns. Shape (rest, rest).
-        shapes: (levels, effects) of each of the other groupings.
-    """
-
-    within: Numbers
-    across: Numbers
+    within: Numbers  # products of the first grouping with itself, level by level. Shape (levels, effects, effects).
+    across: Numbers  # products of the first grouping with the rest. Shape (levels, effects, rest).
     rest: Numbers
-    shapes: tuple[tuple[int, int], ...]
+    shapes: tuple[tuple[int, int], ...]  # (levels, effects) of each of the other groupings
 
     @property
     def random(self) -> int:
@@ -45,28 +37,16 @@ class Products:
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """The Cholesky factor of M.
+    """The Cholesky factor of M."""
 
-    Arguments:
-        blocks: lower triangles of the first grouping, one for each level. Shape (levels, effects, effects).
-        panel: blocks^-1 L'Z'W [rest]. Shape (levels, effects, rest).
-        corner: lower triangle of the rest. Shape (rest, rest).
-        half: Z'W [ZL, F] of the first grouping with the rest. Shape (levels, effects, rest).
-    """
-
-    blocks: Numbers
-    panel: Numbers
-    corner: Numbers
-    half: Numbers
+    blocks: Numbers  # lower triangles of the first grouping, one for each level. Shape (levels, effects, effects).
+    panel: Numbers  # blocks^-1 L'Z'W [rest]. Shape (levels, effects, rest).
+    corner: Numbers  # lower triangle of the rest. Shape (rest, rest).
+    half: Numbers  # Z'W [ZL, F] of the first grouping with the rest. Shape (levels, effects, rest).
 
 
 def products(groupings: Sequence[Grouping], further: Numbers, weights: Numbers | None = None) -> Products:
-    """Compute the weighted cross-products of all columns.
-
-    Arguments:
-        further: columns F besides the random effects. Shape (rows, columns).
-        weights: the weights of the rows; 1 by default. Shape (rows,).
-    """
+    """Compute the weighted cross-products of all columns."""
     first, others = groupings[0], groupings[1:]
     weighted = further if weights is None else further * weights[:, None]
     within = np.empty((len(first.levels), len(first.effects), len(first.effects)))
@@ -85,11 +65,7 @@ def products(groupings: Sequence[Grouping], further: Numbers, weights: Numbers |
 
 
 def factor(product: Products, lower: Sequence[Numbers]) -> Factor:
-    """Factor M for given covariance factors of the groupings.
-
-    Raises:
-        numpy.linalg.LinAlgError: M isn't positive definite within machine precision.
-    """
+    """Factor M for given covariance factors of the groupings."""
     first = lower[0]
     half = scaled(product.across, product.shapes, lower)
     inner = first.T @ product.within @ first + np.eye(len(first))
@@ -120,12 +96,7 @@ def log_determinant(factored: Factor, size: int) -> float:
 
 
 def inverses(factored: Factor, size: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Compute parts of M^-1, including the first `size` columns of the rest.
-
-    Returns:
-        The block of each level of the first grouping (levels, effects, effects); minus its blocks with the rest
-        (levels, effects, size); and the block of the rest (size, size).
-    """
+    """Compute parts of M^-1, including the first `size` columns of the rest."""
     opposite = np.swapaxes(factored.blocks, 1, 2)
     across = np.asarray(np.linalg.solve(opposite, factored.panel[:, :, :size]), np.float64)
     corner = np.asarray(np.linalg.inv(factored.corner[:size, :size]), np.float64)
@@ -152,10 +123,8 @@ def solve(factored: Factor, right: Sequence[Numbers]) -> list[Numbers]:
 
 
 def determinant_gradient(product: Products, factored: Factor, lower: Sequence[Numbers], size: int) -> list[Numbers]:
-    """Compute the derivatives of `log_determinant` with respect to the entries of each covariance factor.
-
-    d log |M| = 2 tr(dL' [Z'WZL, Z'WF] M^-1); only the diagonal blocks of the product are needed.
-    """
+    """Compute the derivatives of `log_determinant` with respect to the entries of each covariance factor."""
+    # d log |M| = 2 tr(dL' [Z'WZL, Z'WF] M^-1); only the diagonal blocks of the product are needed.
     blocks, crossed, rest = inverses(factored, size)
     first = lower[0]
     own = (product.within @ first @ blocks - factored.half[:, :, :size] @ np.swapaxes(crossed, 1, 2)).sum(axis=0)

@@ -35,18 +35,12 @@ _SECONDS, _LOGISTIC_SECONDS = (0.005, 0.0001), (0.05, 0.003)
 
 @dataclass(frozen=True, slots=True)
 class F:
-    """An F test.
+    """An F test."""
 
-    Arguments:
-        value: the statistic, with Kenward and Roger's factor.
-        df, denominator: the degrees of freedom.
-        p: the probability of a value at least as large if the smaller model is true.
-    """
-
-    value: float
-    df: int
+    value: float  # the statistic, with Kenward and Roger's factor
+    df: int  # `df`, `denominator`: the degrees of freedom
     denominator: float
-    p: float
+    p: float  # the probability of a value at least as large if the smaller model is true
 
 
 def f_test(smaller: Fit, larger: Fit) -> F:
@@ -95,42 +89,24 @@ def f_test(smaller: Fit, larger: Fit) -> F:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A planned likelihood-ratio test with simulated responses.
+    """A planned likelihood-ratio test with simulated responses."""
 
-    Arguments:
-        responses: the largest number of simulated responses; 0: the test has none.
-        kept: how many of them are kept from before.
-        left: how many are still to be simulated, at most.
-        seconds: about how long these take, at most.
-    """
-
-    responses: int
-    kept: int
-    left: int
-    seconds: float
+    responses: int  # the largest number of simulated responses; 0: the test has none
+    kept: int  # how many of them are kept from before
+    left: int  # how many are still to be simulated, at most
+    seconds: float  # about how long these take, at most
 
 
 def compare(smaller: Fit, larger: Fit, draws: int | None = None, folder: Path | None = None) -> LikelihoodRatio:
-    """Compare two nested models by a likelihood-ratio test, with a parametric bootstrap where groups are few.
-
-    Responses are simulated from the smaller model, and both models are fitted to each. p is the share of likelihood
-    ratios that are at least as large as the observed one, which is counted among them. As soon as it is clear that p is
-    above .05, because a twentieth of all ratios are, the simulation stops, and p is the share until then (Besag &
-    Clifford 1991). The seed is that of `bootstrap.current()`.
-
-    Arguments:
-        draws: the largest number of simulated responses; 0: the chi-squared distribution. By default that of
-            `bootstrap.current()`, or if that has none, `DRAWS` if a group has fewer than 20 levels, otherwise 0. Fits of
-            logistic models take seconds, so for these it is `LOGISTIC_DRAWS` where groups are few, otherwise 0, unless
-            `bootstrap.current()` has 0.
-        folder: where the ratios of finished responses are kept and, after an interruption, read again. The result is the
-            same with and without it. None: nowhere.
-
-    Raises:
-        UsageError: the models aren't nested, weren't fitted to the same data in the same way, or by restricted
-            likelihood, which simulated responses can't be compared by.
-        RunError: the folder can't be written.
-    """
+    """Compare two nested models by a likelihood-ratio test, with a parametric bootstrap where groups are few."""
+    # Responses are simulated from the smaller model, and both models are fitted to each. p is the share of likelihood
+    # ratios that are at least as large as the observed one, which is counted among them. As soon as it is clear that p
+    # is above .05, because a twentieth of all ratios are, the simulation stops, and p is the share until then (Besag &
+    # Clifford 1991). The seed is that of `bootstrap.current()`.
+    # draws: the largest number of simulated responses; 0: the chi-squared distribution. By default that of
+    # `bootstrap.current()`, or if that has none, `DRAWS` if a group has fewer than 20 levels, otherwise 0. Fits of
+    # logistic models take seconds, so for these it is `LOGISTIC_DRAWS` where groups are few, otherwise 0, unless
+    # `bootstrap.current()` has 0.
     plain = linear.compare(smaller, larger)
     design, linear_model = bootstrap.current(), _is_linear(smaller)
     wanted = _wanted(larger.design, linear_model) if draws is None else draws
@@ -168,13 +144,7 @@ def compare(smaller: Fit, larger: Fit, draws: int | None = None, folder: Path | 
 
 
 def planned(smaller: Design, larger: Design, linear_model: bool, folder: Path) -> Planned:
-    """Plan a likelihood-ratio test, as `compare` performs it, before its models are fitted.
-
-    Arguments:
-        smaller, larger: the designs of the models; if the data are not known yet, of made-up ones of their size.
-        linear_model: whether they are linear, not logistic.
-        folder: where ratios are kept.
-    """
+    """Plan a likelihood-ratio test, as `compare` performs it, before its models are fitted."""
     wanted = _wanted(larger, linear_model)
     values, chi2 = simulations.kept(folder, simulations.name(smaller, larger, linear_model, bootstrap.current().seed))
     counted = _counted(values, chi2, wanted)
@@ -185,21 +155,13 @@ def planned(smaller: Design, larger: Design, linear_model: bool, folder: Path) -
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """Likelihood ratios until the test is decided.
+    """Likelihood ratios until the test is decided."""
 
-    Arguments:
-        number: how many responses count.
-        fitted: to how many of these the models could be fitted.
-        larger: how many of their ratios are at least as large as the observed one.
-        stopped: whether it is clear that p is above .05.
-        decided: whether no more responses are needed.
-    """
-
-    number: int
-    fitted: int
-    larger: int
-    stopped: bool
-    decided: bool
+    number: int  # how many responses count
+    fitted: int  # to how many of these the models could be fitted
+    larger: int  # how many of their ratios are at least as large as the observed one
+    stopped: bool  # whether it is clear that p is above .05
+    decided: bool  # whether no more responses are needed
 
 
 def _counted(ratios: Sequence[float], chi2: float, wanted: int) -> _Counted:

@@ -22,105 +22,60 @@ By: TypeAlias = Literal["satterthwaite", "kenward-roger"]
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A fixed effect.
+    """A fixed effect."""
 
-    Arguments:
-        name: R's name of the effect: `(Intercept)`, `log(size)`, `familylstm`, `log(size):familylstm`.
-        estimate: the change of the response (in a logistic model, of its log odds to base e) for each unit of the
-            predictor.
-        se: the standard error.
-        t: estimate / se, which is z in a logistic model.
-    """
-
-    name: str
+    name: str  # R's name of the effect: `(Intercept)`, `log(size)`, `familylstm`, `log(size):familylstm`
     estimate: float
-    se: float
-    t: float
+    se: float  # the standard error
+    t: float  # estimate / se, which is z in a logistic model
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A fixed effect with its test and interval, which never disagree.
+    """A fixed effect with its test and interval, which never disagree."""
 
-    Arguments:
-        name, estimate: as in `Coefficient`.
-        se: the standard error; by Kenward and Roger's method it is larger than that of the coefficient.
-        df: the degrees of freedom; infinite in a logistic model, whose t is compared with a normal distribution.
-        t: estimate / se.
-        p: two-sided, of the hypothesis that the effect is 0.
-        low, high: the 95% interval.
-    """
-
-    name: str
+    name: str  # `name`, `estimate`: as in `Coefficient`
     estimate: float
-    se: float
-    df: float
-    t: float
-    p: float
-    low: float
+    se: float  # the standard error; by Kenward and Roger's method it is larger than that of the coefficient
+    df: float  # the degrees of freedom; infinite in a logistic model, whose t is compared with a normal distribution
+    t: float  # estimate / se
+    p: float  # two-sided, of the hypothesis that the effect is 0
+    low: float  # `low`, `high`: the 95% interval
     high: float
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The random effects of a group.
+    """The random effects of a group."""
 
-    Arguments:
-        name: the columns of the group, joined by colons.
-        levels: the levels that occur.
-        effects: the random effects, with R's names.
-        sd: the standard deviation of each effect, in the unit of its coefficient.
-        correlations: the correlations of the effects; nan if a standard deviation is 0. Shape (effects, effects).
-        modes: the conditional mode of each effect in each level (BLUP). Shape (levels, effects).
-    """
-
-    name: str
-    levels: tuple[str, ...]
-    effects: tuple[str, ...]
-    sd: tuple[float, ...]
+    name: str  # the columns of the group, joined by colons
+    levels: tuple[str, ...]  # the levels that occur
+    effects: tuple[str, ...]  # the random effects, with R's names
+    sd: tuple[float, ...]  # the standard deviation of each effect, in the unit of its coefficient
+    # The correlations of the effects; nan if a standard deviation is 0. Shape (effects, effects).
     correlations: Numbers = field(repr=False)
     modes: Numbers = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A fitted model.
+    """A fitted model."""
 
-    Arguments:
-        formula: the formula, as written by the user.
-        method: "ML", "REML" or "Laplace".
-        coefficients: the fixed effects, in R's order.
-        covariance: the covariance of the estimates of the fixed effects.
-        loglik: the log-likelihood.
-        k: the number of parameters: fixed effects, variances, covariances, and the residual variance of a linear model.
-        n: the number of rows.
-        sigma: the residual standard deviation; nan in a logistic model.
-        groups: the random effects, beginning with the group that has the most.
-        singular: whether a variance is 0, or random effects are linear combinations of others, within 1e-4 of the
-            residual standard deviation.
-        converged: whether the gradient is 0 and the curvature positive at the end of the optimisation.
-        gradient: the largest derivative of the deviance at the end of the optimisation.
-        reached: the final deviance of each start.
-        messages: sentences about dropped rows and columns, singular fit and convergence.
-        design: the design, for comparisons of models.
-        place: the free entries of the covariance factors, in a logistic model followed by the orthogonal coefficients.
-    """
-
-    formula: str
-    method: str
-    coefficients: tuple[Coefficient, ...]
-    covariance: Numbers = field(repr=False)
-    loglik: float
+    formula: str  # the formula, as written by the user
+    method: str  # "ML", "REML" or "Laplace"
+    coefficients: tuple[Coefficient, ...]  # the fixed effects, in R's order
+    covariance: Numbers = field(repr=False)  # the covariance of the estimates of the fixed effects
+    loglik: float  # the log-likelihood
     k: int
-    n: int
-    sigma: float
-    groups: tuple[Group, ...]
+    n: int  # the number of rows
+    sigma: float  # the residual standard deviation; nan in a logistic model
+    groups: tuple[Group, ...]  # the random effects, beginning with the group that has the most
     singular: bool
-    converged: bool
-    gradient: float
-    reached: tuple[float, ...]
-    messages: tuple[str, ...]
-    design: Design = field(repr=False)
+    converged: bool  # whether the gradient is 0 and the curvature positive at the end of the optimisation
+    gradient: float  # the largest derivative of the deviance at the end of the optimisation
+    reached: tuple[float, ...]  # the final deviance of each start
+    messages: tuple[str, ...]  # sentences about dropped rows and columns, singular fit and convergence
+    design: Design = field(repr=False)  # the design, for comparisons of models
     place: Numbers = field(repr=False)
 
     @property
@@ -139,11 +94,7 @@ class Fit:
         return self.deviance + self.k * float(np.log(self.n))
 
     def coefficient(self, name: str) -> Coefficient:
-        """Return a fixed effect by its name.
-
-        Raises:
-            UsageError: there is no fixed effect with this name.
-        """
+        """Return a fixed effect by its name."""
         for coefficient in self.coefficients:
             if coefficient.name == name:
                 return coefficient
@@ -152,28 +103,14 @@ class Fit:
         )
 
     def group(self, name: str) -> Group:
-        """Return the random effects of a group by its name.
-
-        Raises:
-            UsageError: there is no group with this name.
-        """
+        """Return the random effects of a group by its name."""
         for group in self.groups:
             if group.name == name:
                 return group
         raise UsageError(self.formula, f"no group {name}", f"one of {', '.join(g.name for g in self.groups) or 'none'}")
 
     def tests(self, by: By = "satterthwaite") -> list[Tested]:
-        """Test the fixed effects.
-
-        Arguments:
-            by: "satterthwaite": the degrees of freedom of lmerTest, for a fit by restricted likelihood, which is better,
-                or by maximum likelihood. "kenward-roger": those of pbkrtest, with larger standard errors, for a fit by
-                restricted likelihood. In a logistic model, neither is used.
-
-        Raises:
-            UsageError: there is no such method, or it needs restricted likelihood.
-            InputError: there are too many random effects for Kenward and Roger's method.
-        """
+        """Test the fixed effects."""
         if by not in get_args(By):
             raise UsageError("by", repr(by), "one of " + ", ".join(get_args(By)))
         errors, degrees = np.sqrt(np.diagonal(self.covariance)), np.full(len(self.coefficients), np.inf)
@@ -189,27 +126,17 @@ class Fit:
         ]
 
     def adjusted(self) -> kenward_roger.Adjusted:
-        """Compute Kenward and Roger's adjusted covariance of the fixed effects.
-
-        Raises:
-            UsageError: the fit isn't one by restricted likelihood.
-            InputError: there are too many random effects.
-        """
+        """Compute Kenward and Roger's adjusted covariance of the fixed effects."""
         if self.method != "REML":
             expected = "a linear model, fitted by restricted likelihood"
             raise UsageError("kenward-roger", f"a fit by {self.method}", expected, "Fit with reml=True.")
         return kenward_roger.adjusted(self.design, self.place, self.sigma)
 
     def table(self, by: By = "satterthwaite") -> pl.DataFrame:
-        """Return a table with one row for each estimate.
-
-        The columns are part, group, term, estimate, se, df, t, p, low and high. `part` is `fixed`, `sd`, `correlation` or
-        `residual`. Only fixed effects have a test and an interval, because the likelihood of a variance is too skewed for
-        such an interval.
-
-        Arguments:
-            by: as in `tests`.
-        """
+        """Return a table with one row for each estimate."""
+        # The columns are part, group, term, estimate, se, df, t, p, low and high. `part` is `fixed`, `sd`,
+        # `correlation` or `residual`. Only fixed effects have a test and an interval, because the likelihood of a
+        # variance is too skewed for such an interval.
         empty = (None,) * 6
         rows: list[tuple[object, ...]] = [("fixed", "", *astuple(effect)) for effect in self.tests(by)]
         for group in self.groups:
@@ -243,12 +170,7 @@ def coefficients(names: Sequence[str], estimates: Numbers, covariance: Numbers) 
 
 
 def group(grouping: Grouping, lower: Numbers, modes: Numbers, sigma: float) -> Group:
-    """Convert random effects to the units of their coefficients.
-
-    Arguments:
-        lower: the covariance factor, in units of sigma and of the scaled columns.
-        modes: the modes, in the unit of the scaled columns.
-    """
+    """Convert random effects to the units of their coefficients."""
     covariance = lower @ lower.T
     sd = np.sqrt(np.diagonal(covariance))
     moving = sd > _FLAT
@@ -282,12 +204,7 @@ def singularities(groupings: Sequence[Grouping], lower: Sequence[Numbers]) -> li
 
 
 def course(minimum: Minimum, covariances: int) -> tuple[bool, list[str]]:
-    """Return whether the optimisation converged, and messages about it.
-
-    Arguments:
-        found: the result of the optimisation.
-        covariances: the number of parameters that are entries of covariance factors.
-    """
+    """Return whether the optimisation converged, and messages about it."""
     messages = []
     if np.abs(minimum.place[:covariances]).max(initial=0.0) > 0.99 * LARGEST:
         messages.append("not converged: a variance grows without bound")

@@ -32,27 +32,15 @@ MAX_EFFECTS = 4000
 
 @dataclass(frozen=True, slots=True)
 class Adjusted:
-    """The adjusted covariance of coefficients, and what their tests need.
+    """The adjusted covariance of coefficients, and what their tests need."""
 
-    Arguments:
-        covariance: of the coefficients, adjusted. Shape (fixed, fixed).
-        plain: the same without adjustment, Phi.
-        slopes: P_i of each parameter of V. Shape (parameters, fixed, fixed).
-        weights: W. Shape (parameters, parameters).
-    """
-
-    covariance: Numbers
-    plain: Numbers
-    slopes: Numbers
-    weights: Numbers
+    covariance: Numbers  # of the coefficients, adjusted. Shape (fixed, fixed).
+    plain: Numbers  # the same without adjustment, Phi
+    slopes: Numbers  # P_i of each parameter of V. Shape (parameters, fixed, fixed).
+    weights: Numbers  # W. Shape (parameters, parameters).
 
     def test(self, contrasts: Numbers) -> tuple[float, float]:
-        """Return the factor of the F statistic and its denominator degrees of freedom (Kenward & Roger 1997, section 2).
-
-        Arguments:
-            contrasts: linearly independent combinations of coefficients that are 0 under the hypothesis. Shape
-                (contrasts, fixed).
-        """
+        """Return the factor of the F statistic and its denominator degrees of freedom (Kenward & Roger 1997, section 2)."""
         count = len(contrasts)
         theta = contrasts.T @ np.linalg.solve(contrasts @ self.plain @ contrasts.T, contrasts)
         turned = theta @ self.plain @ self.slopes @ self.plain
@@ -71,15 +59,7 @@ class Adjusted:
 
 
 def adjusted(design: Design, place: Numbers, sigma: float) -> Adjusted:
-    """Compute the adjusted covariance of the coefficients of a fit by restricted likelihood.
-
-    Arguments:
-        place: the free entries of the covariance factors.
-        sigma: the residual standard deviation.
-
-    Raises:
-        InputError: there are too many random effects.
-    """
+    """Compute the adjusted covariance of the coefficients of a fit by restricted likelihood."""
     groupings = [grouping for grouping in design.groupings if grouping.size]
     random = sum(grouping.size for grouping in groupings)
     if random > MAX_EFFECTS:
@@ -126,17 +106,11 @@ def adjusted(design: Design, place: Numbers, sigma: float) -> Adjusted:
 
 @dataclass(frozen=True, slots=True)
 class _Parameter:
-    """A variance or covariance of random effects, and its matrix E.
+    """A variance or covariance of random effects, and its matrix E."""
 
-    Arguments:
-        grouping: the number of its grouping, whose random effects begin at `start`.
-        shape: (levels, effects) of the grouping.
-        entries: the entries of E that are 1 in each level: one for a variance, two for a covariance.
-    """
-
-    grouping: int
+    grouping: int  # the number of its grouping, whose random effects begin at `start`
     start: int
-    shape: tuple[int, int]
+    shape: tuple[int, int]  # (levels, effects) of the grouping
     entries: tuple[tuple[int, int], ...]
 
     def times(self, values: Numbers) -> Numbers:
@@ -193,11 +167,7 @@ def _cross_products(design: Design, groupings: Sequence[Grouping]) -> Numbers:
 
 
 def _block_diagonal(groupings: Sequence[Grouping], blocks: Sequence[Numbers]) -> Numbers:
-    """Put blocks on the diagonal: one for each level of a grouping, or the same for all its levels.
-
-    Arguments:
-        blocks: of each grouping. Shapes (levels, effects, effects) or (effects, effects).
-    """
+    """Put blocks on the diagonal: one for each level of a grouping, or the same for all its levels."""
     total = sum(grouping.size for grouping in groupings)
     result, start = np.zeros((total, total)), 0
     for grouping, block in zip(groupings, blocks, strict=True):

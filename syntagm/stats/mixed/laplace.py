@@ -27,42 +27,26 @@ _STEPS = 100
 
 @dataclass(slots=True)
 class Problem:
-    """A logistic model, prepared for optimisation.
-
-    Arguments:
-        fixed: orthogonal columns of the fixed effects with mean square 1. Shape (rows, fixed).
-        successes, trials: the numbers of successes and of trials. Shapes (rows,).
-        constant: the contribution of the binomial coefficients to the deviance.
-        effects: the last mode of u, from which the next search starts.
-    """
+    """A logistic model, prepared for optimisation."""
 
     groupings: tuple[Grouping, ...]
-    fixed: Numbers
-    successes: Numbers
+    fixed: Numbers  # orthogonal columns of the fixed effects with mean square 1. Shape (rows, fixed).
+    successes: Numbers  # `successes`, `trials`: the numbers of successes and of trials. Shapes (rows,).
     trials: Numbers
-    constant: float
-    effects: list[Numbers] = field(default_factory=list)
+    constant: float  # the contribution of the binomial coefficients to the deviance
+    effects: list[Numbers] = field(default_factory=list)  # the last mode of u, from which the next search starts
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """The mode of the random effects.
+    """The mode of the random effects."""
 
-    Arguments:
-        effects: u of each grouping. Shapes (levels, effects).
-        cost: -2 log p(y | u) + u'u.
-        gap: e, response minus mean. Shape (rows,).
-        weights: the variances of the responses. Shape (rows,).
-        probability: the probability of a success. Shape (rows,).
-        products, factor: M and its factor at the mode.
-    """
-
-    effects: list[Numbers]
-    cost: float
-    gap: Numbers
-    weights: Numbers
-    probability: Numbers
-    products: Products
+    effects: list[Numbers]  # u of each grouping. Shapes (levels, effects).
+    cost: float  # -2 log p(y | u) + u'u
+    gap: Numbers  # e, response minus mean. Shape (rows,).
+    weights: Numbers  # the variances of the responses. Shape (rows,).
+    probability: Numbers  # the probability of a success. Shape (rows,).
+    products: Products  # `products`, `factor`: M and its factor at the mode
     factor: Factor
 
 
@@ -76,12 +60,7 @@ def problem(groupings: tuple[Grouping, ...], fixed: Numbers, successes: Numbers,
 
 
 def deviance(model: Problem, lower: Sequence[Numbers], weights: Numbers) -> tuple[float, list[Numbers], Numbers]:
-    """Compute -2 log-likelihood and its derivatives with respect to the covariance factors and the coefficients.
-
-    Arguments:
-        lower: the covariance factor of each grouping.
-        weights: the coefficients of the fixed effects.
-    """
+    """Compute -2 log-likelihood and its derivatives with respect to the covariance factors and the coefficients."""
     at_mode = mode(model, lower, weights)
     factor, size = at_mode.factor, at_mode.products.random
     value = at_mode.cost + _lmm_factor.log_determinant(factor, size) + model.constant

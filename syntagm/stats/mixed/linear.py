@@ -28,23 +28,14 @@ _UNIT = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodRatio:
-    """The likelihood-ratio test of a model against a larger one.
+    """The likelihood-ratio test of a model against a larger one."""
 
-    Arguments:
-        chi2: twice the difference of the log-likelihoods.
-        df: the difference of the numbers of parameters.
-        p: the probability of a chi2 at least as large if the smaller model is true.
-        method: what the chi2 is compared with.
-        remark: the reason why p is inexact; empty if it is exact.
-        least: the smallest p that the method can give.
-    """
-
-    chi2: float
-    df: int
-    p: float
-    method: str = "chi-squared"
-    remark: str = ""
-    least: float = 0.0
+    chi2: float  # twice the difference of the log-likelihoods
+    df: int  # the difference of the numbers of parameters
+    p: float  # the probability of a chi2 at least as large if the smaller model is true
+    method: str = "chi-squared"  # what the chi2 is compared with
+    remark: str = ""  # the reason why p is inexact; empty if it is exact
+    least: float = 0.0  # the smallest p that the method can give
 
 
 def fit(
@@ -136,13 +127,8 @@ def _objective(problem: Problem) -> search.Objective:
 
 
 def compare(smaller: Fit, larger: Fit) -> LikelihoodRatio:
-    """Compare two nested models, linear or logistic, by a likelihood-ratio test with the chi-squared distribution.
-
-    With few groups this p is too small; `few_groups.compare` has one that isn't.
-
-    Raises:
-        UsageError: the models aren't nested, or weren't fitted to the same data in the same way.
-    """
+    """Compare two nested models, linear or logistic, by a likelihood-ratio test with the chi-squared distribution."""
+    # With few groups this p is too small; `few_groups.compare` has one that isn't.
     from scipy.special import chdtrc
 
     _same_likelihood(smaller, larger)
@@ -195,11 +181,7 @@ def _fit(design: _lmm_design.Design, problem: Problem, minimum: search.Minimum) 
 
 
 def nested(smaller: Fit, larger: Fit) -> None:
-    """Refuse two models that aren't nested, or weren't fitted to the same data.
-
-    Raises:
-        UsageError: the reason.
-    """
+    """Refuse two models that aren't nested, or weren't fitted to the same data."""
     place = f"{smaller.formula} against {larger.formula}"
     small, large = smaller.design, larger.design
     same = np.array_equal(small.response, large.response) and np.array_equal(small.trials, large.trials)

@@ -152,11 +152,7 @@ def _whole(place: str, values: Numbers, outside: NDArray[np.bool_], expected: st
 
 
 def _without_groups(design: Design, fixed: Numbers) -> Numbers:
-    """Fit the coefficients without random effects, as the starting point of the optimisation.
-
-    Raises:
-        InputError: predictors separate successes from failures.
-    """
+    """Fit the coefficients without random effects, as the starting point of the optimisation."""
     problem = laplace.problem((_lmm_design.nothing(len(fixed)),), fixed, design.response, design.trials)
     lower = [np.empty((0, 0))]
 

@@ -18,27 +18,16 @@ _STEP = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Covariance:
-    """The covariance of the coefficients of a fit, and how far it is known.
+    """The covariance of the coefficients of a fit, and how far it is known."""
 
-    Arguments:
-        values: shape (coefficients, coefficients).
-        slopes: its derivatives by the covariance parameters. Shape (parameters, coefficients, coefficients).
-        parameters: the covariance of these parameters. Shape (parameters, parameters).
-    """
-
-    values: Numbers
-    slopes: Numbers
-    parameters: Numbers
+    values: Numbers  # shape (coefficients, coefficients)
+    slopes: Numbers  # its derivatives by the covariance parameters. Shape (parameters, coefficients, coefficients).
+    parameters: Numbers  # the covariance of these parameters. Shape (parameters, parameters).
 
     def degrees(self, contrasts: Numbers) -> Numbers:
-        """Return the degrees of freedom of sums of coefficients.
-
-        For a sum with the variance f of the covariance parameters, they are 2 f**2 / (f' A f'), with the derivatives f' of f
-        and the covariance A of the parameters, twice the inverse of the second derivatives of the deviance.
-
-        Arguments:
-            contrasts: the weights of the coefficients in each sum. Shape (sums, coefficients).
-        """
+        """Return the degrees of freedom of sums of coefficients."""
+        # For a sum with the variance f of the covariance parameters, they are 2 f**2 / (f' A f'), with the derivatives
+        # f' of f and the covariance A of the parameters, twice the inverse of the second derivatives of the deviance.
         slopes = np.einsum("si,kij,sj->ks", contrasts, self.slopes, contrasts)
         variance = np.einsum("ik,ij,jk->k", slopes, self.parameters, slopes)
         with np.errstate(divide="ignore"):
@@ -53,13 +42,7 @@ def degrees(design: Design, place: Numbers, sigma: float, reml: bool) -> Numbers
 
 
 def covariance(design: Design, place: Numbers, sigma: float, reml: bool) -> Covariance:
-    """Return the covariance of the coefficients of a fit.
-
-    Arguments:
-        place: the free entries of the covariance factors.
-        sigma: the residual standard deviation.
-        reml: whether the fit has the restricted likelihood.
-    """
+    """Return the covariance of the coefficients of a fit."""
     problem = deviance.problem(design, reml)
 
     def at(where: Numbers) -> tuple[float, Numbers]:

@@ -28,33 +28,17 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Minimum:
-    """The result of a minimisation.
+    """The result of a minimisation."""
 
-    Arguments:
-        place: the parameters at the minimum.
-        value: the smallest deviance.
-        slope: the largest absolute derivative at the minimum.
-        reached: the final deviance from each starting point, in order.
-        hessian: the second derivatives at the minimum. Shape (parameters, parameters).
-    """
-
-    place: Numbers
-    value: float
-    slope: float
-    reached: tuple[float, ...]
-    hessian: Numbers
+    place: Numbers  # the parameters at the minimum
+    value: float  # the smallest deviance
+    slope: float  # the largest absolute derivative at the minimum
+    reached: tuple[float, ...]  # the final deviance from each starting point, in order
+    hessian: Numbers  # the second derivatives at the minimum. Shape (parameters, parameters).
 
 
 def minimise(objective: Objective, starts: Callable[[int], Numbers], count: int, progress: Progress | None) -> Minimum:
-    """Minimise a smooth function.
-
-    Arguments:
-        objective: the function: parameters -> value and gradient.
-        starts: function from the number of a start (from 0) to its parameters.
-        count: the number of starts. If it is above 1, up to the same number of further starts follow until the best
-            value is reached twice.
-        progress: called after each start with the numbers of finished starts and of all starts.
-    """
+    """Minimise a smooth function."""
     places, reached = [], list[float]()
     wanted = count if len(starts(0)) else 1
     while len(reached) < wanted:
@@ -70,13 +54,8 @@ def minimise(objective: Objective, starts: Callable[[int], Numbers], count: int,
 
 
 def again(objective: Objective, groupings: Sequence[Grouping], place: Numbers) -> float:
-    """Minimise a deviance from the parameters that fit another response, and return its lowest value.
-
-    Variances begin above 0, where all derivatives for them vanish.
-
-    Arguments:
-        place: the free entries of the covariance factors, and any other parameters.
-    """
+    """Minimise a deviance from the parameters that fit another response, and return its lowest value."""
+    # Variances begin above 0, where all derivatives for them vanish.
     start = place.copy()
     diagonal = np.flatnonzero(gathered([np.eye(len(grouping.free)) for grouping in groupings], groupings))
     start[diagonal] = np.where(np.abs(start[diagonal]) < _ABOVE, _ABOVE, start[diagonal])

@@ -42,13 +42,7 @@ _LINEAR, _LOGISTIC = 25, 5
 
 
 def name(smaller: Design, larger: Design, linear_model: bool, seed: int) -> str:
-    """Return the name of the file of a test: a hash of what its simulated responses depend on, except for the estimates.
-
-    Arguments:
-        smaller, larger: the designs of the models.
-        linear_model: whether they are linear, not logistic.
-        seed: the seed of the simulation.
-    """
+    """Return the name of the file of a test: a hash of what its simulated responses depend on, except for the estimates."""
     content = hashlib.sha256(f"{linear_model}\n{seed}\n".encode())
     for design in (smaller, larger):
         content.update(f"{design.model.text}\n{design.fixed.names}\n".encode())
@@ -63,21 +57,13 @@ def name(smaller: Design, larger: Design, linear_model: bool, seed: int) -> str:
 
 @dataclass(slots=True)
 class SimulatedRatios:
-    """The likelihood ratios of a test, in the order of the simulated responses; nan if a response can't be fitted.
+    """The likelihood ratios of a test, in the order of the simulated responses; nan if a response can't be fitted."""
 
-    Arguments:
-        values: the ratios.
-        path: the file; None for ratios in memory only.
-        about: the other entries of the file.
-        every: the number of ratios between two writes.
-        written: the number of ratios in the file.
-    """
-
-    values: list[float]
-    path: Path | None
-    about: dict[str, str | float]
-    every: int
-    written: int
+    values: list[float]  # the ratios
+    path: Path | None  # the file; None for ratios in memory only
+    about: dict[str, str | float]  # the other entries of the file
+    every: int  # the number of ratios between two writes
+    written: int  # the number of ratios in the file
 
     def append(self, ratio: float) -> None:
         """Add a ratio, and write the file if it is time. A ratio that is not finite is one of models that can't be fitted."""
@@ -86,11 +72,7 @@ class SimulatedRatios:
             self.write()
 
     def write(self) -> None:
-        """Write the ratios that the file lacks.
-
-        Raises:
-            RunError: the file can't be written.
-        """
+        """Write the ratios that the file lacks."""
         if self.path is not None and len(self.values) > self.written:
             atomic.make_folder(self.path.parent)
             ratios = [None if isnan(ratio) else ratio for ratio in self.values]
@@ -102,21 +84,9 @@ class SimulatedRatios:
 def keep_ratios(
     smaller: Fit, larger: Fit, chi2: float, seed: int, folder: Path | None, progress: Progress
 ) -> Iterator[SimulatedRatios]:
-    """Yield the kept likelihood ratios of a test; those that are added are kept, too, whatever ends the block.
-
-    Ratios of other estimates don't count, because the responses would be others: a warning says so, as it does of a
-    damaged file, and they are simulated again.
-
-    Arguments:
-        smaller, larger: the fits.
-        chi2: the observed likelihood ratio.
-        seed: the seed of the simulation.
-        folder: the folder of the files; None keeps nothing.
-        progress: gets the warnings.
-
-    Raises:
-        RunError: the folder or the file can't be written.
-    """
+    """Yield the kept likelihood ratios of a test; those that are added are kept, too, whatever ends the block."""
+    # Ratios of other estimates don't count, because the responses would be others: a warning says so, as it does of a
+    # damaged file, and they are simulated again.
     estimates = [*_numbers(smaller), *_numbers(larger), chi2]
     fits = hashlib.sha256(np.array(estimates, np.float64).tobytes()).hexdigest()
     about: dict[str, str | float] = {"smaller": smaller.formula, "larger": larger.formula, "chi2": chi2, "fits": fits}
@@ -141,12 +111,7 @@ def keep_ratios(
 
 
 def kept(folder: Path, test: str) -> tuple[list[float], float]:
-    """Return the kept likelihood ratios of a test, and the observed one; none and nan if there is no file, or a damaged one.
-
-    Arguments:
-        folder: the folder of the files.
-        test: the name of the test; see `name`.
-    """
+    """Return the kept likelihood ratios of a test, and the observed one; none and nan if there is no file, or a damaged one."""
     path = folder / f"{test}.json"
     if not path.exists():
         return [], nan

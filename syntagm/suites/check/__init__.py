@@ -78,10 +78,8 @@ def check(suites: Sequence[Suite], file: str = "") -> Iterator[Finding]:
 
 
 def repeated(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
-    """Find suites with the same name, because a run would mix up their results.
-
-    Names that several files have should be told apart before; see `materials.suite_files.told_apart`.
-    """
+    """Find suites with the same name, because a run would mix up their results."""
+    # Names that several files have should be told apart before; see `materials.suite_files.told_apart`.
     seen: dict[str, str] = {}
     for file, suites in files.items():
         for suite in suites:

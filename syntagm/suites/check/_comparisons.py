@@ -97,10 +97,8 @@ def two_differences(suite: Suite) -> Iterator[Spot]:
 
 
 def _is_tie(formula: Formula, item: Item) -> bool:
-    """Return whether the margin is 0 for every left-to-right model.
-
-    Hashes of region and left context take the place of bits, because integers are added without rounding.
-    """
+    """Return whether the margin is 0 for every left-to-right model."""
+    # Hashes of region and left context take the place of bits, because integers are added without rounding.
 
     def bits(region: str, condition: str) -> int:
         text = item.sentences[condition].text
@@ -120,10 +118,8 @@ def _is_tie(formula: Formula, item: Item) -> bool:
 
 
 def _confounded(item: Item, comparison: Formula) -> bool:
-    """Return whether both words and left contexts differ, in every pairing of added and subtracted regions.
-
-    In a difference of differences, each pair may differ in one of the two, like the conditions of a 2x2 design.
-    """
+    """Return whether both words and left contexts differ, in every pairing of added and subtracted regions."""
+    # In a difference of differences, each pair may differ in one of the two, like the conditions of a 2x2 design.
     added, subtracted = _stretches(item, comparison, 1), _stretches(item, comparison, -1)
     if not added or len(added) != len(subtracted) or len(added) > _MOST_STRETCHES:
         return False
@@ -136,10 +132,8 @@ def _confounded(item: Item, comparison: Formula) -> bool:
 
 
 def _stretches(item: Item, comparison: Formula, sign: int) -> list[tuple[str, str]]:
-    """Return the words and the left context of each stretch of neighbouring regions with a given sign in a comparison.
-
-    Empty regions are omitted. The list is empty if a region is missing, or if whole sentences are compared.
-    """
+    """Return the words and the left context of each stretch of neighbouring regions with a given sign in a comparison."""
+    # Empty regions are omitted. The list is empty if a region is missing, or if whole sentences are compared.
     spans: dict[str, list[tuple[int, int]]] = {}
     for term_sign, reference in comparison.terms():
         sentence = item.sentences.get(reference.condition)

@@ -93,12 +93,7 @@ def note(suite: Suite) -> Iterator[Spot]:
 
 
 def _noted(name: str, cells: Mapping[tuple[str, str], str], follows: bool) -> str:
-    """Return what makes a region look like a note; "" if nothing does.
-
-    Arguments:
-        cells: item and condition -> text.
-        follows: whether it stands after the end of a sentence wherever it is filled.
-    """
+    """Return what makes a region look like a note; "" if nothing does."""
     empty = sum(not text for text in cells.values())
     if name.strip().lower() in _NOTES:
         return "its name"

@@ -26,7 +26,11 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(code: str) -> Callable[[Rule], Rule]:
-    """Register a rule under its code, which must be unique."""
+    """Register a rule under its code.
+
+    Raises:
+        ValueError: another rule has this code.
+    """
 
     def add(function: Rule) -> Rule:
         if code in RULES:

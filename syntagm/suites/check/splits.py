@@ -11,13 +11,8 @@ _TEST = re.compile(r"(?:^|[^a-z])(?:test|dev|valid(?:ation)?|eval)(?:[^a-z]|$)")
 
 
 def shared(files: Mapping[str, Sequence[Suite]]) -> Iterator[tuple[str, str, str, str, str]]:
-    """Find items of test files with a sentence that differs from one of a training file by at most one word.
-
-    The names of files tell which they are: `train`, and `test`, `dev` or `valid`. Case and punctuation are ignored.
-
-    Yields:
-        File, suite, item and condition of the sentence, and where it stands in a training file.
-    """
+    """Find items of test files with a sentence that differs from one of a training file by at most one word."""
+    # The names of files tell which they are: `train`, and `test`, `dev` or `valid`. Case and punctuation are ignored.
     train = {file: suites for file, suites in files.items() if _TRAIN.search(PurePath(file).stem.lower())}
     test = {
         file: suites
@@ -43,11 +38,7 @@ def shared(files: Mapping[str, Sequence[Suite]]) -> Iterator[tuple[str, str, str
 
 
 def within(suite: Suite) -> Iterator[tuple[str, str, str, str]]:
-    """Find items of a suite with a sentence that differs from one of an earlier item by at most one word.
-
-    Yields:
-        Item and condition of the sentence, and those of the earlier one; once for each item.
-    """
+    """Find items of a suite with a sentence that differs from one of an earlier item by at most one word."""
     known: dict[tuple[str, ...], tuple[str, str]] = {}
     for item in suite.items:
         keys = {condition: _keys(sentence.text) for condition, sentence in item.sentences.items()}

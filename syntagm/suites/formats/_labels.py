@@ -60,11 +60,9 @@ def of(meant: Mapping[str, int], place: int) -> str:
 
 
 def refuse_unused(table: _table.Table, pair: tuple[str, str], used: Sequence[str], known: bool) -> None:
-    """Refuse a table in which a column that is not used may say which sentence is good.
-
-    If the names of the pair say it, too (`known`), a column may contradict them that has a name and values of such columns,
-    or both names as its values.
-    """
+    """Refuse a table in which a column that is not used may say which sentence is good."""
+    # If the names of the pair say it, too (`known`), a column may contradict them that has a name and values of such
+    # columns, or both names as its values.
     names = {label: place for label, place in _names(pair).items() if not label.isdecimal()}
     found = {name: _values(table, name) for name in table.columns if name not in used}
     named = [name for name, values in found.items() if values and name.strip().lower() in NAMES]

@@ -12,11 +12,9 @@ _REFERENCE = re.compile(r"\(\s*([\w-]+)(?=\s*;%)")
 
 
 def numbered(suite: Suite) -> Suite:
-    """Replace the names of regions and predictions with numbers. A suite with numbers is returned unchanged.
-
-    The names of regions become the tags `region.N`, and those of predictions the tags `prediction.N`. A sentence without
-    regions becomes one region.
-    """
+    """Replace the names of regions and predictions with numbers. A suite with numbers is returned unchanged."""
+    # The names of regions become the tags `region.N`, and those of predictions the tags `prediction.N`. A sentence
+    # without regions becomes one region.
     sequences = _names(suite)
     has_names = not all(names and names == tuple(map(str, range(1, len(names) + 1))) for names in sequences)
     if not has_names and all(prediction.name == str(index) for index, prediction in enumerate(suite.predictions)):

@@ -57,11 +57,9 @@ def regions(good: str, bad: str, method: str, fields: Sequence[str], place: str)
 
 
 def suites(items: Sequence[tuple[str, Item]], method: str | None, place: str) -> Iterator[Suite]:
-    """Yield the suites of a file, in the order in which their names first appear.
-
-    A tag that all items of a suite share becomes a tag of the suite. `items` are pairs of the name of a suite and an item, and
-    `method` is None if the sentences have no regions.
-    """
+    """Yield the suites of a file, in the order in which their names first appear."""
+    # A tag that all items of a suite share becomes a tag of the suite. `items` are pairs of the name of a suite and an
+    # item, and `method` is None if the sentences have no regions.
     grouped: dict[str, list[Item]] = {}
     for name, item in items:
         grouped.setdefault(name, []).append(item)
@@ -76,11 +74,9 @@ def suites(items: Sequence[tuple[str, Item]], method: str | None, place: str) ->
 
 
 def alternating(path: Path, first: str) -> Iterator[Suite]:
-    """Read lines without a header, of which each two are a pair. The suite is named after the file.
-
-    The part of the name before a hyphen, as in `agreement_subject_verb-across_prepositional_phrase`, becomes the tag
-    `phenomenon`. Pairs are numbered from 0. `first` is `good` or `bad`, the first sentence of each pair.
-    """
+    """Read lines without a header, of which each two are a pair. The suite is named after the file."""
+    # The part of the name before a hyphen, as in `agreement_subject_verb-across_prepositional_phrase`, becomes the tag
+    # `phenomenon`. Pairs are numbered from 0. `first` is `good` or `bad`, the first sentence of each pair.
     sentences = []
     for number, line in utf8.lines(utf8.read(path)):
         if not line.strip():

@@ -23,20 +23,14 @@ IsHeader = Callable[[Sequence[str]], object]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table.
+    """A table."""
 
-    Arguments:
-        path: the file.
-        columns: the names of the columns.
-        rows: pairs of line (or row) number and a mapping from column to cell. Cells are texts or, in JSON, any values but
-            null. A missing cell is absent from the mapping; an empty cell is "".
-        unit: what the numbers count: "line" or "row".
-    """
-
-    path: Path
-    columns: tuple[str, ...]
+    path: Path  # the file
+    columns: tuple[str, ...]  # the names of the columns
+    # Pairs of line (or row) number and a mapping from column to cell. Cells are texts or, in JSON, any values but null.
+    # A missing cell is absent from the mapping; an empty cell is "".
     rows: tuple[tuple[int, dict[str, Any]], ...]
-    unit: str
+    unit: str  # what the numbers count: "line" or "row"
 
     def place(self, number: int) -> str:
         """Return the place of a row, given its number, for messages."""

@@ -265,10 +265,8 @@ def write(suites: Sequence[Suite], path: Path) -> None:
 
 
 def _names(good: str = "", bad: str = "") -> Callable[[Sequence[str]], list[tuple[str, str]]]:
-    """Return a function that finds the columns of a pair in a header: `good` and `bad`, or all known pairs of names.
-
-    Case is ignored.
-    """
+    """Return a function that finds the columns of a pair in a header: `good` and `bad`, or all known pairs of names."""
+    # Case is ignored.
 
     def find(columns: Sequence[str]) -> list[tuple[str, str]]:
         meant = _meant(columns)

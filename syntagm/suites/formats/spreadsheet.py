@@ -102,12 +102,7 @@ def write(suites: Sequence[Suite], path: Path) -> None:
 
 
 def text_of(suite: Suite, mark: str = "\t", by_item: bool = False) -> str:
-    """Return the table of a suite as text; InputError if it can't store the suite.
-
-    Arguments:
-        mark: the separator of cells.
-        by_item: one item per row, with a column for each region of each condition, instead of the layout of `write`.
-    """
+    """Return the table of a suite as text; InputError if it can't store the suite."""
     path = Path(f"{suite.name}.tsv")
     text = csv.plain(_rows_of_items(suite) if by_item else _rows(suite), mark)
     try:
@@ -179,24 +174,17 @@ def _fitted(cells: list[str], count: int) -> list[str]:
 
 @dataclass(slots=True)
 class _Suite:
-    """The state of a suite while its table is read.
+    """The state of a suite while its table is read."""
 
-    Arguments:
-        path: the file.
-        name: the name of the suite.
-        contents: item -> condition -> region -> content.
-        item_tags: item -> its tags.
-        seen: the rows about the suite that were read, by kind and name.
-    """
-
-    path: Path
-    name: str = ""
+    path: Path  # the file
+    name: str = ""  # the name of the suite
     metric: str = "sum"
     predictions: list[Prediction] = field(default_factory=list)
     tags: dict[str, str] = field(default_factory=dict)
+    # Item -> condition -> region -> content.
     contents: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     item_tags: dict[str, dict[str, str]] = field(default_factory=dict)
-    seen: set[str] = field(default_factory=set)
+    seen: set[str] = field(default_factory=set)  # the rows about the suite that were read, by kind and name
 
     def add_setting(self, cells: Sequence[str], place: str) -> None:
         """Add a row about the suite."""
@@ -274,7 +262,6 @@ class _Suite:
         return row[column]
 
     def suite(self) -> Suite:
-        """Return the suite."""
         items = []
         for identifier, conditions in self.contents.items():
             place = f"{self.path}, item {identifier}"
@@ -304,11 +291,7 @@ def _is_header(names: Sequence[str]) -> bool:
 
 
 def sentence_of(contents: Mapping[str, str], place: str) -> Sentence:
-    """Make a sentence from its regions and their contents.
-
-    Raises:
-        InputError: the whole sentence and other regions are both given, or the text can't be a sentence.
-    """
+    """Make a sentence from its regions and their contents."""
     if WHOLE in contents:
         if len(contents) > 1:
             cure = f"Rename the region {WHOLE!r}, or delete the others."
@@ -359,11 +342,7 @@ def _settings(suite: Suite) -> list[list[str]]:
 
 
 def _rows_of_items(suite: Suite) -> list[list[str]]:
-    """Return the table of a suite with one item per row.
-
-    Raises:
-        InputError: the sentences of a condition have different regions.
-    """
+    """Return the table of a suite with one item per row."""
     columns: dict[str, tuple[str, ...]] = {}
     for item in suite.items:
         for condition, sentence in item.sentences.items():

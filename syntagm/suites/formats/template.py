@@ -67,15 +67,7 @@ def read(
 
 
 def templates(path: Path, vocabulary: str = "") -> "list[Template]":
-    """Read the templates of a file, one for each suite.
-
-    Arguments:
-        path: the TOML file.
-        vocabulary: as for `read`.
-
-    Raises:
-        InputError: the file is not a template.
-    """
+    """Read the templates of a file, one for each suite."""
     from syntagm.suites.templates import template
     from syntagm.suites.templates.vocabulary import Vocabulary
 
@@ -90,12 +82,7 @@ def templates(path: Path, vocabulary: str = "") -> "list[Template]":
 
 
 def words_of(vocabulary: str) -> "Words":
-    """Return the words that the option `vocabulary` names.
-
-    Raises:
-        UsageError: there is no such file, or the folder has no word-level model.
-        InputError, ModelError: the vocabulary can't be read.
-    """
+    """Return the words that the option `vocabulary` names."""
     from syntagm.suites.formats import _vocabulary
 
     return _vocabulary.read(Path(vocabulary))

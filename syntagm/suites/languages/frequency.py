@@ -35,10 +35,8 @@ class PerBillion(Mapping[str, int]):
         return len(self._frequencies)
 
     def _spelled(self, word: str) -> str:
-        """Return a word as the list has it: folded by wordfreq's own rules, and Chinese in simplified characters.
-
-        Its lists have `gross` for the German groß, σ at the end of Greek words, and Serbian in Latin letters.
-        """
+        """Return a word as the list has it: folded by wordfreq's own rules, and Chinese in simplified characters."""
+        # Its lists have `gross` for the German groß, σ at the end of Greek words, and Serbian in Latin letters.
         word = str(importlib.import_module("wordfreq.preprocess").preprocess_text(word, self._language.code))
         if self._list == "zh":
             simplified: str = importlib.import_module("wordfreq.chinese").simplify_chinese(word)
@@ -57,11 +55,7 @@ def available(language: Language) -> bool:
 
 @cache
 def per_billion(language: Language) -> PerBillion:
-    """Return the word frequencies of a language.
-
-    Raises:
-        UsageError: wordfreq is not installed, or has no list of the language.
-    """
+    """Return the word frequencies of a language."""
     lists = _package().available_languages("best")
     if _LISTS.get(language.code, language.code) not in lists:
         cure = "Count words in a text of the language: --unigrams TEXT."

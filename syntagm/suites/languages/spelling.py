@@ -45,17 +45,11 @@ class Dependent:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """The spelling of a language.
+    """The spelling of a language."""
 
-    Arguments:
-        dependents: words whose form depends on the next word.
-        ending: what is attached to the word before it; None if there is nothing.
-        first: the characters with which an ending begins, so that few texts are searched.
-    """
-
-    dependents: tuple[Dependent, ...] = ()
-    ending: re.Pattern[str] | None = None
-    first: str = ""
+    dependents: tuple[Dependent, ...] = ()  # words whose form depends on the next word
+    ending: re.Pattern[str] | None = None  # what is attached to the word before it; None if there is nothing
+    first: str = ""  # the characters with which an ending begins, so that few texts are searched
     _spaced: re.Pattern[str] | None = None
 
     def is_ending(self, text: str) -> bool:

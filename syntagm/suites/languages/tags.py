@@ -30,18 +30,12 @@ _OTHER = {
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language, as a tag names it.
+    """A language, as a tag names it."""
 
-    Arguments:
-        tag: the tag in its usual spelling, such as `zh-Hant`; `und` if the language isn't known.
-        name: the English name.
-        code: the part of the tag for the language alone, such as `zh`.
-        scripts: the scripts that it is written in (ISO 15924); those of the tag if it names one. Empty if unknown.
-    """
-
-    tag: str
-    name: str
-    code: str
+    tag: str  # the tag in its usual spelling, such as `zh-Hant`; `und` if the language isn't known
+    name: str  # the English name
+    code: str  # the part of the tag for the language alone, such as `zh`
+    # The scripts that it is written in (ISO 15924); those of the tag if it names one. Empty if unknown.
     scripts: tuple[str, ...]
 
 

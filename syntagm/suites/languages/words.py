@@ -28,15 +28,10 @@ _JOINERS = "'-\u05f3\u05f4\u200c\u200d\u00b7"
 
 @dataclass(frozen=True, slots=True)
 class Segmenter:
-    """A way to find the words of a text.
+    """A way to find the words of a text."""
 
-    Arguments:
-        name: what finds the words: `spaces`, `characters`, or a package with its version.
-        words: from a text to its words, without punctuation.
-    """
-
-    name: str
-    words: Callable[[str], Sequence[str]]
+    name: str  # what finds the words: `spaces`, `characters`, or a package with its version
+    words: Callable[[str], Sequence[str]]  # from a text to its words, without punctuation
 
 
 def segmenter(language: Language) -> Segmenter:

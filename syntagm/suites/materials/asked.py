@@ -21,19 +21,13 @@ _ANSWERS = {"yes": "Yes", "no": "No"}
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to ask.
-
-    Arguments:
-        name: its name.
-        sentences: from the better and the worse sentence to the sentences of an item: condition -> sentence.
-        prediction: the prediction about each item.
-        regions: the labels of the regions, by their numbers.
-    """
+    """A way to ask."""
 
     name: str
+    # From the better and the worse sentence to the sentences of an item: condition -> sentence.
     sentences: Callable[[str, str], dict[str, Sentence]]
-    prediction: Prediction
-    regions: Mapping[str, str]
+    prediction: Prediction  # the prediction about each item
+    regions: Mapping[str, str]  # the labels of the regions, by their numbers
 
     @property
     def ending(self) -> str:

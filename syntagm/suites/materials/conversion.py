@@ -40,16 +40,7 @@ def write_suites(suites: Suites, path: str | Path, format: str = "", *, lossy: b
 
 
 def formats_for(target: Path, name: str = "", also: Sequence[str] = ()) -> Sequence[str]:
-    """Return the formats in which a file can be written, in the order in which they are tried.
-
-    Arguments:
-        target: the file.
-        name: the name of the format; the default follows from the extension of the file.
-        also: what else may be named, for messages.
-
-    Raises:
-        UsageError: there is no such format, or no format has this extension.
-    """
+    """Return the formats in which a file can be written, in the order in which they are tried."""
     known = writable()
     named = [*known, *also]
     if name:
@@ -64,17 +55,8 @@ def formats_for(target: Path, name: str = "", also: Sequence[str] = ()) -> Seque
 
 
 def convert(suites: Sequence[Suite], target: Path, formats: Sequence[str], lossy: bool = False) -> list[str]:
-    """Write suites in the first format that can store them without loss, or otherwise in the first that can store them.
-
-    Before the file gets its final name, it is read again and compared with the suites.
-
-    Returns:
-        A description of each loss; empty unless `lossy`.
-
-    Raises:
-        InputError: no format can store the suites, or something would be lost.
-        RunError: the file can't be written.
-    """
+    """Write suites in the first format that can store them without loss, or otherwise in the first that can store them."""
+    # Before the file gets its final name, it is read again and compared with the suites.
     suites = [published(suite) for suite in suites]
     with atomic.replacing(target) as written:
         name, losses = _written(suites, written, formats)
@@ -108,10 +90,8 @@ def _written(suites: Sequence[Suite], path: Path, formats: Sequence[str]) -> tup
 
 
 def _losses(suites: Sequence[Suite], written: Path, name: str) -> list[str]:
-    """Return the differences that reading the file again shows.
-
-    Tags that only preserve details of the old format are ignored.
-    """
+    """Return the differences that reading the file again shows."""
+    # Tags that only preserve details of the old format are ignored.
     reread = list(registry.find("formats", name).read(written))
     if len(reread) != len(suites):
         return [f"{len(suites)} suites become {len(reread)}"]

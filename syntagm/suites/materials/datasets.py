@@ -22,40 +22,24 @@ TRIED = {
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A published dataset, as `datasets.toml` describes it.
-
-    Arguments:
-        name: the name.
-        paper: the authors and the year.
-        language: the tag of its language; "" if it has several.
-        shown: the languages, for people.
-        size: suites and pairs.
-        licence: the licence of the data.
-        layout: the layout of its files.
-        convention: how its authors score it.
-        scored: the name of that convention, as in `conventions.convention`, or "bits" if it is that of the suites' own
-            predictions; "" if no convention is.
-        read: `as is`, or what has to be named.
-        tried: a key of `TRIED`.
-        format: the format that reads it; "" if files are not recognised as belonging to it.
-        columns: the columns that each of its files has.
-        file: a pattern of paths; "" for any. Its group, if it has one, names the language.
-    """
+    """A published dataset, as `datasets.toml` describes it."""
 
     name: str
-    paper: str
-    language: str
-    shown: str
-    size: str
-    licence: str
-    layout: str
-    convention: str
+    paper: str  # the authors and the year
+    language: str  # the tag of its language; "" if it has several
+    shown: str  # the languages, for people
+    size: str  # suites and pairs
+    licence: str  # the licence of the data
+    layout: str  # the layout of its files
+    convention: str  # how its authors score it
+    # The name of that convention, as in `conventions.convention`, or "bits" if it is that of the suites' own
+    # predictions; "" if no convention is.
     scored: str
-    read: str
-    tried: str
-    format: str
-    columns: tuple[str, ...]
-    file: str
+    read: str  # `as is`, or what has to be named
+    tried: str  # a key of `TRIED`
+    format: str  # the format that reads it; "" if files are not recognised as belonging to it
+    columns: tuple[str, ...]  # the columns that each of its files has
+    file: str  # a pattern of paths; "" for any. Its group, if it has one, names the language.
 
 
 @cache
@@ -78,15 +62,8 @@ def listed() -> tuple[Dataset, ...]:
 
 
 def dataset_of(file: Path, format: str, columns: Sequence[str]) -> tuple[Dataset | None, str]:
-    """Return the dataset that a file belongs to, and the tag of the file's language; None and "" if it is of none of the list.
-
-    A file of a dataset that doesn't say its language may belong to another one that does.
-
-    Arguments:
-        file: the file.
-        format: the format that reads it.
-        columns: the columns or keys of its table, if it is one.
-    """
+    """Return the dataset that a file belongs to, and the tag of the file's language; None and "" if it is of none of the list."""
+    # A file of a dataset that doesn't say its language may belong to another one that does.
     path = file.as_posix()
     first: Dataset | None = None
     for dataset in listed():

@@ -13,11 +13,7 @@ Excluded: TypeAlias = Sequence[tuple[str, str]] | str | Path
 
 
 def read(path: Path) -> tuple[tuple[str, str], ...]:
-    """Return suite and item of each row.
-
-    Raises:
-        InputError: the file can't be read, has another header, or a row is empty or repeated; the message names the line.
-    """
+    """Return suite and item of each row."""
     rows: dict[tuple[str, str], int] = {}
     for line, (suite, item) in csv.under(COLUMNS, utf8.read(path), path):
         if not suite or not item:
@@ -34,11 +30,7 @@ def given(excluded: Excluded) -> tuple[tuple[str, str], ...]:
 
 
 def refuse_unknown(rows: Sequence[tuple[str, str]], suites: Iterable[Suite]) -> None:
-    """Refuse a list with a suite or an item that there is not, because a misspelt name would exclude nothing.
-
-    Raises:
-        UsageError: there is no such suite or item.
-    """
+    """Refuse a list with a suite or an item that there is not, because a misspelt name would exclude nothing."""
     items = {suite.name: {item.id for item in suite.items} for suite in suites}
     for suite, item in rows:
         if suite not in items:

@@ -56,23 +56,14 @@ def segments(text: str, language: Language = tags.UNKNOWN) -> Iterator[list[str]
 
 @dataclass(frozen=True, slots=True)
 class Construction:
-    """A pattern of words.
+    """A pattern of words."""
 
-    Arguments:
-        text: the pattern as the author wrote it.
-        parts: for each part the words that fit; empty for any word, None for `...`.
-    """
-
-    text: str
-    parts: tuple[frozenset[str] | None, ...]
+    text: str  # the pattern as the author wrote it
+    parts: tuple[frozenset[str] | None, ...]  # for each part the words that fit; empty for any word, None for `...`
 
     @classmethod
     def read(cls, text: str, place: str) -> "Construction":
-        """Read a pattern.
-
-        Raises:
-            InputError: the pattern is empty, too long, has no word, or begins or ends with `...`.
-        """
+        """Read a pattern."""
         parts: list[frozenset[str] | None] = []
         for part in text.lower().split():
             if part == _SOME:
@@ -116,21 +107,13 @@ class Construction:
 
 
 def read(text: str, place: str) -> "Construction | Tree":
-    """Read a construction, of words or over trees.
-
-    Raises:
-        InputError: it is neither.
-    """
+    """Read a construction, of words or over trees."""
     return Tree.read(text, place) if ">" in text else Construction.read(text, place)
 
 
 @dataclass(slots=True)
 class Wanted:
-    """What is to be counted, and the counts.
-
-    Arguments:
-        constructions: patterns that count for every item, besides those that suites and items name.
-    """
+    """What is to be counted, and the counts."""
 
     constructions: "Sequence[Construction | Tree]" = ()
     units: dict[str, set[str]] = field(default_factory=lambda: {"word": set(), "bigram": set()})
@@ -140,11 +123,7 @@ class Wanted:
     language: Language | None = None
 
     def add(self, suite: Suite) -> None:
-        """Note the words, bigrams and constructions of a suite.
-
-        Raises:
-            InputError: a tag `construction` is not a pattern, or the suite is in another language than those before.
-        """
+        """Note the words, bigrams and constructions of a suite."""
         if self.language not in (None, suite.language):
             found = f"the language {suite.language.name}, after suites in {self.language.name if self.language else ''}"
             raise InputError(
@@ -174,12 +153,7 @@ class Wanted:
         return [(unit, text) for unit, texts in found.items() for text in texts]
 
     def count(self, paths: Iterable[Path]) -> None:
-        """Count in texts and treebanks (.conllu), gzipped or not, line by line.
-
-        Raises:
-            InputError: a text can't be read (see `lines.prose`), or a construction over trees is to be counted in a text
-                without trees.
-        """
+        """Count in texts and treebanks (.conllu), gzipped or not, line by line."""
         trees = [pattern for pattern in self.patterns.values() if isinstance(pattern, Tree)]
         by_word: dict[str, list[Construction]] = defaultdict(list)
         for pattern in self.patterns.values():
@@ -214,7 +188,6 @@ class Wanted:
                     constructions[text] += construction.occurrences(segment)
 
     def rows(self, suite: Suite) -> Iterator[Row]:
-        """Yield the counts of the items of a suite."""
         for item in suite.items:
             for unit, text in self.of_item(suite, item):
                 yield suite.name, item.id, unit, text, self.counts[unit][text]

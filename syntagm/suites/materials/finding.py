@@ -15,21 +15,11 @@ _MATERIALS = Path(__file__).resolve().parent
 
 
 def expand(arguments: Sequence[str], skipped: list[str] | None = None) -> list[str]:
-    """Return the files that arguments name, in order, each with its options.
-
-    An argument is a bundled collection (`hu2020`), a suite of a collection (`hu2020/mvrr`), a file, a folder or an archive
-    (which mean all files in them that a format recognises), a data set of the hub (`hf:ORG/NAME`), or a pattern with `*`. In
-    folders and patterns, hidden files, READMEs, and a CSV next to a JSON file of the same name are skipped. Options after
-    `?` apply to each file.
-
-    Arguments:
-        arguments: the arguments as typed.
-        skipped: a list to which the skipped files of folders and patterns are appended, with the reason.
-
-    Raises:
-        UsageError: an argument matches nothing; the message lists the collections.
-        InputError: a data set of the hub can't be found or has an unknown layout.
-    """
+    """Return the files that arguments name, in order, each with its options."""
+    # An argument is a bundled collection (`hu2020`), a suite of a collection (`hu2020/mvrr`), a file, a folder or an
+    # archive (which mean all files in them that a format recognises), a data set of the hub (`hf:ORG/NAME`), or a
+    # pattern with `*`. In folders and patterns, hidden files, READMEs, and a CSV next to a JSON file of the same name
+    # are skipped. Options after `?` apply to each file.
     files: list[str] = []
     for argument in arguments:
         name, options = options_of(argument)
@@ -102,10 +92,8 @@ def bundled_suites(collection: str) -> list[str]:
 
 
 def _bundled(name: str) -> list[tuple[Path, str]]:
-    """Return the files of a bundled collection, or the file of one suite.
-
-    Each file comes with the name of the suite to read, or "" for all suites of the file.
-    """
+    """Return the files of a bundled collection, or the file of one suite."""
+    # Each file comes with the name of the suite to read, or "" for all suites of the file.
     collection, _, suite = name.rstrip("/").partition("/")
     # Only listed names are accepted, so that nothing typed is joined to the path of the package. Only the named folder is
     # read, since this is asked about every argument.
@@ -146,11 +134,7 @@ def _on_disk(name: str) -> list[Path]:
 
 
 def _files(place: Path) -> list[Path]:
-    """Return the files in a folder and its subfolders that may contain suites, in order.
-
-    Raises:
-        InputError: a folder can't be listed.
-    """
+    """Return the files in a folder and its subfolders that may contain suites, in order."""
     paths = [Path(folder) / name for folder, _, names in os.walk(place, onerror=_refuse_closed) for name in names]
     endings = set(_endings())
     return [

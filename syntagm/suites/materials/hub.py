@@ -48,16 +48,7 @@ def origin(file: Path) -> str:
 
 
 def files(name: str, split: str = "") -> list[Path]:
-    """Return the files of a data set, a configuration of it, or a split of it; tables are written as JSON lines.
-
-    Arguments:
-        name: `hf:ORG/NAME[@REVISION][/CONFIG]`.
-        split: the split; may be empty if there is only one.
-
-    Raises:
-        UsageError: the name can't be parsed, or there is no such configuration or split.
-        InputError: the data set can't be found, has no files that can be read, or is incomplete or damaged.
-    """
+    """Return the files of a data set, a configuration of it, or a split of it; tables are written as JSON lines."""
     if not (match := _NAME.fullmatch(name)):
         raise UsageError(name, "no name of a data set", "hf:ORG/NAME, hf:ORG/NAME@REVISION or hf:ORG/NAME/CONFIG")
     repository, revision, config = match["repository"], match["revision"], match["config"]
@@ -111,11 +102,7 @@ def _how_to_download(name: str) -> str:
 
 
 def _parts(folder: Path, repository: str, cure: str) -> list[_Part]:
-    """Return the parts of a data set, as its card describes them, or else by the names of its folders and files.
-
-    Arguments:
-        cure: the cure if not all of it is there.
-    """
+    """Return the parts of a data set, as its card describes them, or else by the names of its folders and files."""
     paths = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
     data = [path for path in paths if path.endswith((_TABLE, *_OTHERS)) and not path.endswith(_ABOUT)]
     grouped: dict[tuple[str, str], list[Path]] = {}

@@ -29,15 +29,7 @@ def task_name(name: str) -> str:
 
 
 def files(suites: Sequence[Suite], group: str) -> dict[str, bytes]:
-    """Return the content of the files: name -> content.
-
-    Arguments:
-        suites: the suites.
-        group: the name of the group of all tasks, if there are several.
-
-    Raises:
-        InputError: a suite has no prediction that compares two whole sentences, or two have the same task name.
-    """
+    """Return the content of the files: name -> content."""
     contents: dict[str, bytes] = {}
     names: list[str] = []
     for suite in suites:

@@ -65,10 +65,9 @@ def log(changes: Iterable[Change]) -> str:
 
 
 def to_exclude(suites: Iterable[Suite], findings: Sequence[Finding]) -> list[tuple[str, str]]:
-    """Return suite and item of the items that should not count: by their findings, or as their authors left them out.
-
-    Of a sentence that is good in one item and bad in another, both items are left out, as nothing says which is wrong.
-    """
+    """Return suite and item of the items that should not count: by their findings, or as their authors left them out."""
+    # Of a sentence that is good in one item and bad in another, both items are left out, as nothing says which is
+    # wrong.
     found = {(each.suite, each.item): None for each in findings if each.code in EXCLUDING and each.item}
     contested = {(each.suite, each.item) for each in findings if each.code == "W212"}
     for suite in suites:

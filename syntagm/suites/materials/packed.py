@@ -47,16 +47,7 @@ def ending(path: Path) -> str:
 
 
 def plain(path: Path, sheet: str = "") -> Path:
-    """Return the file with the plain text of a packed file; any other file is returned unchanged.
-
-    Arguments:
-        path: the file.
-        sheet: the sheet of a workbook; may be empty if only one has cells.
-
-    Raises:
-        InputError: the content is damaged, or larger than the limits.
-        UsageError: there is no such sheet, or there are several.
-    """
+    """Return the file with the plain text of a packed file; any other file is returned unchanged."""
     if not is_packed(path):
         if sheet:
             raise UsageError(str(path), "the option sheet=", "a workbook (.xlsx)")
@@ -75,17 +66,7 @@ def plain(path: Path, sheet: str = "") -> Path:
 
 
 def unpacked(path: Path, endings: Iterable[str], skipped: list[str] | None = None) -> Path:
-    """Unpack the files of an archive that may have suites, and return their folder.
-
-    Arguments:
-        path: the archive.
-        endings: the endings of the files to unpack, also of those that are packed themselves.
-        skipped: a list to which archives inside of the archive are appended, with the reason.
-
-    Raises:
-        InputError: the archive is damaged, encrypted, or larger than the limits, two files have the same name, or a name
-            leads out of the folder.
-    """
+    """Unpack the files of an archive that may have suites, and return their folder."""
     wanted, place, size, count = set(endings), _place(path), 0, 0
     names: set[str] = set()
     try:

@@ -28,16 +28,7 @@ _OPTIONS = re.compile(r"\?([A-Za-z_-]+=[^&]*(?:&[A-Za-z_-]+=[^&]*)*)$", re.DOTAL
 
 
 def read(path: str | Path, allow_pickle: bool = False) -> list[Suite]:
-    """Read the suites of one file.
-
-    Arguments:
-        path: the file, with options after `?`.
-        allow_pickle: whether to read suites in pickles. Pickles are read without running them.
-
-    Raises:
-        InputError: the file does not conform to its format, or not exactly one format claims it.
-        UsageError: there is no such format or option.
-    """
+    """Read the suites of one file."""
     name, given = options_of(str(path))
     wanted = tags.find(given["language"]).tag if given.get("language") else ""
     file, module, options = recognised(path)
@@ -51,14 +42,9 @@ def read(path: str | Path, allow_pickle: bool = False) -> list[Suite]:
 
 
 def _described(suites: Sequence[Suite], wanted: str, named: Path, file: Path, module: ModuleType) -> list[Suite]:
-    """Give suites the tag `language`: of the option, of a column of their own, or of the dataset that the file belongs to.
-
-    What a file doesn't say is no part of it, and isn't written back: a language of the dataset, and the convention by which
-    its authors score it.
-
-    Raises:
-        UsageError: a column says a language that there is not.
-    """
+    """Give suites the tag `language`: of the option, of a column of their own, or of the dataset that the file belongs to."""
+    # What a file doesn't say is no part of it, and isn't written back: a language of the dataset, and the convention by
+    # which its authors score it.
     dataset, language = None, ""
     if not (bundled := Path(__file__).parent in file.resolve().parents):
         columns = pairs.columns(file, _head(file)) if file.suffix in _TABLES else ()
@@ -77,15 +63,7 @@ def _described(suites: Sequence[Suite], wanted: str, named: Path, file: Path, mo
 
 
 def recognised(path: str | Path) -> tuple[Path, ModuleType, dict[str, str]]:
-    """Return a file, the module of its format, and the options of the format. The file itself is not read, only unpacked.
-
-    Arguments:
-        path: the file, with options after `?`.
-
-    Raises:
-        InputError: not exactly one format claims the file.
-        UsageError: there is no such format or option.
-    """
+    """Return a file, the module of its format, and the options of the format. The file itself is not read, only unpacked."""
     name, options = options_of(str(path))
     options.pop("language", None)
     file = packed.plain(Path(name), options.pop("sheet", ""))
@@ -102,20 +80,14 @@ def recognised(path: str | Path) -> tuple[Path, ModuleType, dict[str, str]]:
 
 
 def unscored_columns(path: str | Path) -> list[str]:
-    """Return the columns of a table that are not scored, as far as its first rows show them; empty for other files.
-
-    Raises:
-        InputError, UsageError: as for `recognised`.
-    """
+    """Return the columns of a table that are not scored, as far as its first rows show them; empty for other files."""
     file, module, options = recognised(path)
     return module.unscored(file, _head(file), **options) if hasattr(module, "unscored") else []
 
 
 def read_as(path: str | Path) -> str:
-    """Return the format of a file and what its columns or lines are taken for; "" for files that say so themselves.
-
-    The errors are those above.
-    """
+    """Return the format of a file and what its columns or lines are taken for; "" for files that say so themselves."""
+    # The errors are those above.
     file, module, options = recognised(path)
     what = module.read_as(file, _head(file), **options) if hasattr(module, "read_as") else ""
     return f"{_name(module)}: {what}" if what else ""
@@ -139,14 +111,8 @@ def options_of(path: str) -> tuple[str, dict[str, str]]:
 
 
 def format_of(file: Path, options: dict[str, str]) -> ModuleType:
-    """Return the module of the format that reads a file: the one named in the options, or the only one that claims it.
-
-    If no format claims the file, the only format that has all the options is used, so `good=` and `bad=` are enough.
-
-    Raises:
-        InputError: the file is a workbook, not exactly one format claims it, or it can't be read.
-        UsageError: the options name a format that does not exist.
-    """
+    """Return the module of the format that reads a file: the one named in the options, or the only one that claims it."""
+    # If no format claims the file, the only format that has all the options is used, so `good=` and `bad=` are enough.
     if file.suffix.lower() in WORKBOOKS:
         cure = "Save the sheet as CSV (UTF-8) in your spreadsheet program."
         raise InputError(str(file), "a workbook", "text, such as a table in CSV or TSV", cure)
@@ -174,10 +140,8 @@ def format_of(file: Path, options: dict[str, str]) -> ModuleType:
 
 
 def answers_of(head: str) -> str:
-    """Return the name of the program whose raw results a text begins like; "" if it is none.
-
-    Ibex and PCIbex write comments that name the columns; jsPsych gives each trial its type, its index and its time.
-    """
+    """Return the name of the program whose raw results a text begins like; "" if it is none."""
+    # Ibex and PCIbex write comments that name the columns; jsPsych gives each trial its type, its index and its time.
     if _IBEX.search(head):
         return "Ibex or PCIbex"
     columns = head if head.lstrip()[:1] in ("[", "{") else head.partition("\n")[0]

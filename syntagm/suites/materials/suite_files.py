@@ -25,16 +25,11 @@ Suites: TypeAlias = Suite | str | Path | Iterable[Suite | str | Path]
 
 
 class SuiteFiles:
-    """The suites of several files.
+    """The suites of several files."""
 
-    Each file is read once and held in memory, as long as all of them are small enough. Files beyond that are read again
-    on each pass, with one of them in memory at a time. Several files are read before the first pass, for the names of
-    their suites: those that occur in more than one file are told apart by the paths; see `told_apart`.
-
-    Arguments:
-        files: the names of the files, as `materials.finding.expand` returns them.
-        allow_pickle: whether to read suites in pickles.
-    """
+    # Each file is read once and held in memory, as long as all of them are small enough. Files beyond that are read
+    # again on each pass, with one of them in memory at a time. Several files are read before the first pass, for the
+    # names of their suites: those that occur in more than one file are told apart by the paths; see `told_apart`.
 
     def __init__(self, files: Sequence[str], allow_pickle: bool = False) -> None:
         self.files = files
@@ -49,22 +44,13 @@ class SuiteFiles:
             yield from self.read(file)
 
     def hold(self) -> None:
-        """Read the files as far as they can be held in memory, so that errors in them come before a model is loaded.
-
-        Raises:
-            InputError, UsageError: as for `materials.reading.read`.
-        """
+        """Read the files as far as they can be held in memory, so that errors in them come before a model is loaded."""
         for file in self.files:
             self.read(file)
             if file not in self._held:
                 return
 
     def read(self, file: str) -> list[Suite]:
-        """Return the suites of one of the files.
-
-        Raises:
-            InputError, UsageError: as for `materials.reading.read`.
-        """
         if self._names is None:
             several = self.files if len(self.files) > 1 else ()
             self._names = told_apart({each: [suite.name for suite in self._read(each)] for each in several})

@@ -17,14 +17,7 @@ RELIABLE, LEAST = 0.8, 10
 
 
 def swapped(suite: Suite, margins: Sequence[float], model: str, file: str = "") -> list[Finding]:
-    """Return a finding for each pair that may be swapped, or one for the whole suite.
-
-    Arguments:
-        suite: pairs.
-        margins: the margin of each pair under the model, in bits; nan if undefined. Shape (items,).
-        model: the name of the model.
-        file: the file of the suite.
-    """
+    """Return a finding for each pair that may be swapped, or one for the whole suite."""
     defined = [margin for margin in margins if not math.isnan(margin)]
     if len(defined) < LEAST:
         return []

@@ -100,11 +100,7 @@ class Rule:
 
     @classmethod
     def read(cls, name: str) -> "Rule":
-        """Read a rule from a file, or a bundled one by its name.
-
-        Raises:
-            InputError: there is no such file, or it is not a rule.
-        """
+        """Read a rule from a file, or a bundled one by its name."""
         bundled = {path.stem: path for path in RULES.glob("*.toml")}
         path = bundled.get(name, Path(name))
         if not path.is_file():
@@ -199,11 +195,7 @@ class Forms:
 
 
 def sentences(path: Path) -> Iterator[Parsed]:
-    """Read the sentences of a treebank in CoNLL-U, one by one.
-
-    Raises:
-        InputError: a line has other than ten columns, an id or a head is no number, or the words are not in the text.
-    """
+    """Read the sentences of a treebank in CoNLL-U, one by one."""
     comments: dict[str, str] = {}
     rows: list[tuple[int, list[str]]] = []
     for number, line in lines.read(path):
@@ -255,11 +247,7 @@ def _parsed(comments: Mapping[str, str], rows: Sequence[tuple[int, list[str]]], 
 
 
 def forms(treebank: Path, lexicon: Path | None = None) -> Forms:
-    """Collect the forms of a treebank, and of a lexicon in UniMorph's layout.
-
-    Raises:
-        InputError: a file can't be read.
-    """
+    """Collect the forms of a treebank, and of a lexicon in UniMorph's layout."""
     found = Forms()
     for sentence in sentences(treebank):
         for word in sentence.words:
@@ -281,17 +269,7 @@ def forms(treebank: Path, lexicon: Path | None = None) -> Forms:
 def suite(
     treebank: Path, rule: Rule, lexicon: Path | None = None, most: int | None = None
 ) -> tuple[Suite, Counter[str]]:
-    """Make a suite of pairs, in the order of the treebank.
-
-    Arguments:
-        most: the largest number of items; all by default.
-
-    Returns:
-        The suite, and how many words were left out, by reason.
-
-    Raises:
-        InputError: a file can't be read, or no pair can be made.
-    """
+    """Make a suite of pairs, in the order of the treebank."""
     known = forms(treebank, lexicon)
     left_out: Counter[str] = Counter()
     items = tuple(islice(_items(treebank, rule, known, left_out), most))
@@ -346,11 +324,9 @@ def _sentence(text: str, word: Word, form: str) -> Sentence:
 
 
 def _same(reading: Features, wanted: Features) -> bool:
-    """Whether a reading has the wanted features: those of verbs and nouns that either of them names, where both do.
-
-    A lexicon needn't name the mood or the kind of a form, but what it names must fit, and number, person, case and gender
-    of the wanted form must be there.
-    """
+    """Whether a reading has the wanted features: those of verbs and nouns that either of them names, where both do."""
+    # A lexicon needn't name the mood or the kind of a form, but what it names must fit, and number, person, case and
+    # gender of the wanted form must be there.
     shared = reading.keys() & wanted.keys()
     needed = {"Number", "Person", "Case", "Gender", "Tense"} & wanted.keys()
     return needed <= reading.keys() and all(reading[name] == wanted[name] for name in shared)

@@ -40,16 +40,10 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A construction over trees.
+    """A construction over trees."""
 
-    Arguments:
-        text: the construction as the author wrote it.
-        head: the word that counts.
-        dependents: the relation and the description of each dependent that it must have.
-    """
-
-    text: str
-    head: Described
+    text: str  # the construction as the author wrote it
+    head: Described  # the word that counts
     dependents: tuple[tuple[str, Described], ...]
 
     @classmethod
@@ -85,11 +79,9 @@ class Tree:
 
 
 def _assigned(wanted: Sequence[tuple[str, Described]], words: Sequence[Word]) -> bool:
-    """Return whether each wanted dependent can be a word of its own.
-
-    This is a matching in a bipartite graph by augmenting paths (Kuhn 1955): to try all assignments takes hours for one long
-    list of conjuncts.
-    """
+    """Return whether each wanted dependent can be a word of its own."""
+    # This is a matching in a bipartite graph by augmenting paths (Kuhn 1955): to try all assignments takes hours for
+    # one long list of conjuncts.
     fitting = [
         [
             place

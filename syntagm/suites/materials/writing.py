@@ -39,17 +39,8 @@ def of_ending(ending: str) -> list[str]:
 
 
 def write(suites: Sequence[Suite], path: Path, names: Sequence[str]) -> str:
-    """Write suites in the first of several formats that can store them, and return its name.
-
-    Arguments:
-        suites: the suites.
-        path: the file.
-        names: the names of the formats, in order of preference.
-
-    Raises:
-        InputError: no format can store the suites; the message gives the reason for each format.
-        RunError: the file can't be written.
-    """
+    """Write suites in the first of several formats that can store them, and return its name."""
+    # names: the names of the formats, in order of preference.
     refusals: list[tuple[str, InputError]] = []
     for name in names:
         try:

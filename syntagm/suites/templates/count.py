@@ -88,25 +88,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The combinations of a configuration: their number, how to find one by its rank, and the conditions not counted.
+    """The combinations of a configuration: their number, how to find one by its rank, and the conditions not counted."""
 
-    Arguments:
-        total: the number of combinations that meet the counted conditions.
-        checks: the conditions that are not counted.
-        cases: the cases with at least one combination.
-        cumulative: the number of combinations of each case and those before it.
-        empty: the slots that have no words together, if there are no combinations.
-        entries: the entries of a slot, if they are to be equally likely.
-        cost: the number of words in a combination, and of comparisons in the conditions that are not counted.
-    """
-
-    total: int
-    checks: tuple[Expression, ...]
-    cases: tuple[_Case, ...]
-    cumulative: tuple[int, ...]
-    empty: tuple[str, ...]
-    entries: tuple[Entry, ...]
-    cost: int
+    total: int  # the number of combinations that meet the counted conditions
+    checks: tuple[Expression, ...]  # the conditions that are not counted
+    cases: tuple[_Case, ...]  # the cases with at least one combination
+    cumulative: tuple[int, ...]  # the number of combinations of each case and those before it
+    empty: tuple[str, ...]  # the slots that have no words together, if there are no combinations
+    entries: tuple[Entry, ...]  # the entries of a slot, if they are to be equally likely
+    cost: int  # the number of words in a combination, and of comparisons in the conditions that are not counted
 
     def combination(self, rank: int) -> dict[str, Word]:
         """Return the combination with a rank from 0 to `total - 1`."""
@@ -152,13 +142,7 @@ class Counter:
         self.grapher = Grapher(self.grouper)
 
     def count(self, slots: Mapping[str, Sequence[Word]], joint: Sequence[Expression], spread: str = "") -> Counted:
-        """Count the combinations of words.
-
-        Arguments:
-            slots: slot -> the words that meet its own conditions. Equal sequences should be the same object.
-            joint: the conditions on several slots.
-            spread: the slot whose entries are to be equally likely, if any.
-        """
+        """Count the combinations of words."""
         graph = self.grapher.graph(slots, joint)
         cases = self._cases(graph, spread)
         empty = next((root.empty for case in cases for root in case.roots if root.empty), ())

@@ -13,46 +13,25 @@ from syntagm.suites.templates.template import Template
 
 @dataclass(frozen=True, slots=True)
 class CellCount:
-    """A cell and what can be drawn in it.
+    """A cell and what can be drawn in it."""
 
-    Arguments:
-        values: the values of the variables.
-        configurations: the number of configurations with at least one combination of words.
-        combinations: the number of combinations of words in all of them.
-        exact: whether all conditions are counted; if not, `combinations` is an upper bound.
-    """
-
-    values: Mapping[str, str]
-    configurations: int
-    combinations: int
-    exact: bool
+    values: Mapping[str, str]  # the values of the variables
+    configurations: int  # the number of configurations with at least one combination of words
+    combinations: int  # the number of combinations of words in all of them
+    exact: bool  # whether all conditions are counted; if not, `combinations` is an upper bound
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a template can draw.
-
-    Arguments:
-        cells: its cells.
-        entries: slot -> the number of entries that can fill it.
-        unused: class of the template itself -> the words that can fill no slot.
-    """
+    """What a template can draw."""
 
     cells: tuple[CellCount, ...]
-    entries: Mapping[str, int]
-    unused: Mapping[str, tuple[str, ...]]
+    entries: Mapping[str, int]  # slot -> the number of entries that can fill it
+    unused: Mapping[str, tuple[str, ...]]  # class of the template itself -> the words that can fill no slot
 
 
 def counts(template: Template, most: int = MAX_CONFIGURATIONS) -> Counts:
-    """Count what a template with `fill = "sample"` can draw.
-
-    Arguments:
-        template: the template.
-        most: the maximum number of configurations; 10,000 of them may take half a minute.
-
-    Raises:
-        InputError: there are more configurations, or as for drawing.
-    """
+    """Count what a template with `fill = "sample"` can draw."""
     draws = Draws(template, random.Random(0), Effort(template.place, most // 10))
     found: list[CellCount] = []
     # Most configurations have portions in common, which are united only once.

@@ -31,18 +31,12 @@ Spelled = tuple[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A filled item.
-
-    Arguments:
-        id: its id.
-        plan: its configuration.
-        words: the word in each slot.
-        spelled: for each group of `plan.together`, condition -> sentence; empty if it was drawn without its sentences.
-    """
+    """A filled item."""
 
     id: str
-    plan: Plan
-    words: Mapping[str, Word]
+    plan: Plan  # its configuration
+    words: Mapping[str, Word]  # the word in each slot
+    # For each group of `plan.together`, condition -> sentence; empty if it was drawn without its sentences.
     spelled: Sequence[Mapping[str, Spelled]] = ()
 
     @property
@@ -53,16 +47,7 @@ class Filled:
 
 
 def rows(plans: Sequence[Plan], table: Table, n: int | None) -> Iterator[Filled]:
-    """Yield the items of a table: each row in all configurations, in order.
-
-    Arguments:
-        plans: the configurations.
-        table: the table.
-        n: the maximum number of items; None for no limit.
-
-    Raises:
-        InputError: a pattern needs a form that is `-`, or there are more than a million items.
-    """
+    """Yield the items of a table: each row in all configurations, in order."""
     if (size := len(table.rows) * len(plans)) > MAX_ITEMS and (n is None or n > MAX_ITEMS):
         raise InputError(table.place, f"{size:,} items", f"at most {MAX_ITEMS:,}", "Remove rows or variables.")
     return islice(_rows(plans, table), n)
@@ -102,22 +87,8 @@ def bound(plans: Sequence[Plan]) -> int:
 
 
 def cross(plans: Sequence[Plan], place: str, n: int | None, seed: int, effort: Effort) -> Iterator[Filled]:
-    """Yield the combinations of a cross; the id of each is its rank from 1.
-
-    A combination is computed from its rank, without a list of all combinations.
-
-    Arguments:
-        plans: the configurations.
-        place: the template, for messages.
-        n: the number of combinations to draw, spread over the configurations as evenly as possible. If it is None, or
-            larger than the number of combinations, all are returned.
-        seed: the seed of the random draws.
-        effort: what other suites of the file have cost.
-
-    Raises:
-        InputError: there are more than a million combinations and no `n`, or more than 10^15; drawing finds too few
-            combinations that meet the conditions; or there are too many conditions for so many combinations.
-    """
+    """Yield the combinations of a cross; the id of each is its rank from 1."""
+    # A combination is computed from its rank, without a list of all combinations.
     total = bound(plans)
     if total > MAX_BOUND:
         cure = 'Remove words or slots, or write fill = "sample".'
@@ -136,10 +107,8 @@ def cross(plans: Sequence[Plan], place: str, n: int | None, seed: int, effort: E
 
 
 def unrank(plan: Plan, rank: int) -> dict[str, Word] | None:
-    """Return the combination with a rank from 0, where the last slot varies fastest.
-
-    The result is None if a condition between slots excludes the combination.
-    """
+    """Return the combination with a rank from 0, where the last slot varies fastest."""
+    # The result is None if a condition between slots excludes the combination.
     words: dict[str, Word] = {}
     for slot in reversed(plan.slots):
         rank, index = divmod(rank, len(slot.words))
@@ -184,11 +153,9 @@ def _comparisons(conditions: Sequence[Expression]) -> int:
 
 
 def _allowed(plan: Plan, effort: Effort) -> Iterator[int]:
-    """Yield the ranks of a plan with slots that no condition excludes, in order.
-
-    Slots get words from the first to the last. A condition is checked as soon as its slots have words, so that what it
-    excludes is never listed.
-    """
+    """Yield the ranks of a plan with slots that no condition excludes, in order."""
+    # Slots get words from the first to the last. A condition is checked as soon as its slots have words, so that what
+    # it excludes is never listed.
     names = [slot.name for slot in plan.slots]
     due: list[list[Expression]] = [[] for _ in names]
     for condition in plan.joint:

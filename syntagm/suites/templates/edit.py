@@ -31,11 +31,7 @@ class Edit:
     bad: str
 
     def refuse_other(self, item: Item) -> None:
-        """Refuse an item whose sentences differ in another way.
-
-        Raises:
-            InputError: the sentences are equal, or differ in other words or in another place.
-        """
+        """Refuse an item whose sentences differ in another way."""
         good, bad = item.sentences[self.good], item.sentences[self.bad]
         first, second = _tokens(good.text), _tokens(bad.text)
         old, new = _difference(first, second)
@@ -69,17 +65,7 @@ class Edit:
 def edit(
     content: Mapping[str, Any], conditions: Mapping[str, object], regions: tuple[str, ...], place: str
 ) -> Edit | None:
-    """Return the edit that a template declares; None if it declares none.
-
-    Arguments:
-        content: the entries of the template.
-        conditions: the conditions of the template.
-        regions: the names of its regions.
-        place: its place, for messages.
-
-    Raises:
-        InputError: the type is unknown, the numbers of words don't fit it, or there is no such region or condition.
-    """
+    """Return the edit that a template declares; None if it declares none."""
     if "edit" not in content:
         return None
     at = f"{place}, [edit]"

@@ -14,39 +14,23 @@ COMPARED, COMPARED_PER_ITEM = 20_000_000, 500_000
 
 @dataclass(slots=True)
 class Effort:
-    """The steps that the suites of a file have taken. The more items are asked for, the more steps are allowed.
+    """The steps that the suites of a file have taken. The more items are asked for, the more steps are allowed."""
 
-    Arguments:
-        place: the suite at work, for messages.
-        items: the number of items.
-        suites: the number of suites.
-        planned: the number of slots, texts, rules and comparisons that were visited in configurations.
-        compared: the number of pairs of groups of words that were compared in counting.
-    """
-
-    place: str
-    items: int = 0
-    suites: int = 1
-    planned: int = 0
-    compared: int = 0
+    place: str  # the suite at work, for messages
+    items: int = 0  # the number of items
+    suites: int = 1  # the number of suites
+    planned: int = 0  # the number of slots, texts, rules and comparisons that were visited in configurations
+    compared: int = 0  # the number of pairs of groups of words that were compared in counting
 
     def plan(self, steps: int = 1) -> None:
-        """Count steps of planning.
-
-        Raises:
-            InputError: there are too many.
-        """
+        """Count steps of planning."""
         self.planned += steps
         if self.planned > PLANNED + PLANNED_PER_SUITE * self.suites + PLANNED_PER_ITEM * self.items:
             found = f"more than {self.planned - 1:,} slots, texts and comparisons in all configurations"
             raise InputError(self.place, found, "fewer", "Remove variables, rules, alternatives or conditions.")
 
     def compare(self, pairs: int) -> None:
-        """Count pairs of groups of words.
-
-        Raises:
-            InputError: there are too many.
-        """
+        """Count pairs of groups of words."""
         self.compared += pairs
         if self.compared > (most := COMPARED + COMPARED_PER_ITEM * self.items):
             found = f"conditions between slots that compare more than {most:,} pairs of words"

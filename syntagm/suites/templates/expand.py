@@ -49,37 +49,22 @@ TOP = Scope()
 
 @dataclass(slots=True)
 class Expansion:
-    """The expansion of a template for one configuration.
-
-    Arguments:
-        template: the template.
-        assigned: the values of variables, and the alternatives of rules and of uses of phrases. What is chosen is added.
-        effort: what configurations have cost so far.
-        choose: function that returns one of the possible values where one is missing; by default, `Needs` is raised.
-        needed: what the expansion has used of `assigned`.
-        own: the slots of phrases, with their choices and what names mean in their conditions.
-        guards: the conditions on words that chosen alternatives bring along, with their places.
-        own_guards: slot -> those that name only this slot.
-    """
+    """The expansion of a template for one configuration."""
 
     template: Template
     assigned: dict[str, str]
-    effort: Effort
+    effort: Effort  # what configurations have cost so far
+    # Function that returns one of the possible values where one is missing; by default, `Needs` is raised.
     choose: Callable[[Needs], str] | None = None
-    needed: set[str] = field(default_factory=set)
+    needed: set[str] = field(default_factory=set)  # what the expansion has used of `assigned`
     own: dict[str, tuple[Choice, Scope]] = field(default_factory=dict)
     guards: dict[Expression, str] = field(default_factory=dict)
-    own_guards: dict[str, list[Expression]] = field(default_factory=dict)
+    own_guards: dict[str, list[Expression]] = field(default_factory=dict)  # slot -> those that name only this slot
     _pending: list[str] = field(default_factory=list)
     _regions: dict[tuple[Piece, ...], tuple[tuple[Piece, ...], int]] = field(default_factory=dict)
 
     def pattern(self, pattern: Pattern) -> Pattern:
-        """Return a pattern with the alternatives of rules and phrases and the values of variables.
-
-        Raises:
-            InputError: there is no such variable, or `!` is used with a variable that doesn't have two values; a rule
-                leads back to itself, is used with a form, or makes the pattern longer than 1,000 pieces.
-        """
+        """Return a pattern with the alternatives of rules and phrases and the values of variables."""
         steps: list[int] = []
         try:
             regions = tuple(self._region(region, pattern.place, steps) for region in pattern.regions)
@@ -151,10 +136,8 @@ class Expansion:
         return (replace(first, glued=piece.glued), *inner[1:]), inside, inside.instance
 
     def _inside(self, phrase: Phrase, arguments: Sequence[str], scope: Scope, place: str) -> Scope:
-        """Return what names mean inside a use of a phrase.
-
-        Uses with the same slots are the same phrase: they have the same words, and the same alternative.
-        """
+        """Return what names mean inside a use of a phrase."""
+        # Uses with the same slots are the same phrase: they have the same words, and the same alternative.
         if len(arguments) != len(phrase.parameters):
             header = f"{phrase.name}({', '.join(phrase.parameters)})"
             found = f"{phrase.name} with {counted(len(arguments), 'argument')}"
@@ -246,13 +229,8 @@ class Expansion:
 
     @contextmanager
     def _deciding(self, name: str, what: str, place: str) -> Iterator[None]:
-        """Look up what decides on a choice, which may take other choices.
-
-        What is looked up is not what the configuration needs once the choice is made.
-
-        Raises:
-            InputError: the choice is being looked up already, or too many others are.
-        """
+        """Look up what decides on a choice, which may take other choices."""
+        # What is looked up is not what the configuration needs once the choice is made.
         if name in self._pending:
             raise InputError(place, f"{what} depends on itself", "conditions without a cycle")
         if len(self._pending) >= MAX_CHAIN:

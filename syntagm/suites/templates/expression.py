@@ -236,13 +236,7 @@ class _Parser:
 
 
 def bound(expression: Expression, ref: Callable[[Ref], Ref | str], slot: Callable[[str], str]) -> Expression:
-    """Return a condition in which every name is replaced.
-
-    Arguments:
-        expression: the condition.
-        ref: function that returns the column that a name stands for, or the value of a variable.
-        slot: function that returns the slot that a name stands for.
-    """
+    """Return a condition in which every name is replaced."""
     if isinstance(expression, Has):
         left = ref(expression.ref)
         return Has(left, expression.values) if isinstance(left, Ref) else _constant(left in expression.values)
@@ -341,13 +335,7 @@ def slots(expression: Expression) -> tuple[str, ...]:
 
 
 def holds(expression: Expression, cells: Mapping[str, Mapping[str, str]], entries: Mapping[str, str]) -> bool:
-    """Return whether a bound condition holds.
-
-    Arguments:
-        expression: the condition.
-        cells: slot -> column -> cell. A column that a word doesn't have counts as a cell without a value.
-        entries: slot -> the entry of its word.
-    """
+    """Return whether a bound condition holds."""
     if isinstance(expression, Has):
         return cell_has(cells[expression.ref.slot].get(expression.ref.name, MISSING), expression.values)
     if isinstance(expression, Share):

@@ -23,21 +23,13 @@ Words = Mapping[str, Sequence[Word]]
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The slots of a configuration and the conditions between them.
+    """The slots of a configuration and the conditions between them."""
 
-    Arguments:
-        slots: the slots, in order.
-        edges: the edges, which form a forest.
-        cycles: the slots of each edge that closed a cycle.
-        cases: for each case, the words of each slot.
-        checks: the conditions that are in no case and no edge.
-    """
-
-    slots: tuple[str, ...]
-    edges: Mapping[Pair, Expression]
-    cycles: tuple[Pair, ...]
-    cases: tuple[Words, ...]
-    checks: tuple[Expression, ...]
+    slots: tuple[str, ...]  # the slots, in order
+    edges: Mapping[Pair, Expression]  # the edges, which form a forest
+    cycles: tuple[Pair, ...]  # the slots of each edge that closed a cycle
+    cases: tuple[Words, ...]  # for each case, the words of each slot
+    checks: tuple[Expression, ...]  # the conditions that are in no case and no edge
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +40,7 @@ class Grapher:
     _memory: dict[Any, Any] = field(default_factory=dict)
 
     def graph(self, slots: Words, joint: Sequence[Expression]) -> Graph:
-        """Return the graph of a configuration. Edges that would make the most cases are in the forest.
-
-        Arguments:
-            slots: slot -> the words that meet its own conditions. Equal sequences should be the same object.
-            joint: the conditions on several slots.
-        """
+        """Return the graph of a configuration. Edges that would make the most cases are in the forest."""
         pairs: dict[Pair, list[Expression]] = {}
         checks = []
         order = {slot: number for number, slot in enumerate(slots)}

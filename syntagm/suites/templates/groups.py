@@ -19,19 +19,12 @@ _UNITED, _WORD, _EACH = 64, 10, 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """The words of a slot, grouped by the cells of some columns.
+    """The words of a slot, grouped by the cells of some columns."""
 
-    Arguments:
-        names: the columns.
-        keys: the cells of each group.
-        words: the words of each group.
-        index: the groups by their cells.
-    """
-
-    names: tuple[str, ...]
-    keys: tuple[tuple[str, ...], ...]
-    words: tuple[tuple[Word, ...], ...]
-    index: Index
+    names: tuple[str, ...]  # the columns
+    keys: tuple[tuple[str, ...], ...]  # the cells of each group
+    words: tuple[tuple[Word, ...], ...]  # the words of each group
+    index: Index  # the groups by their cells
 
     def cells(self, group: int) -> dict[str, str]:
         """Return the cells of a group by column."""
@@ -40,15 +33,10 @@ class Groups:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relation:
-    """Which groups of one slot go with those of another.
+    """Which groups of one slot go with those of another."""
 
-    Arguments:
-        sets: the different sets of groups of the other slot, as bits.
-        of: the number of the set that goes with each group.
-    """
-
-    sets: tuple[int, ...]
-    of: tuple[int, ...]
+    sets: tuple[int, ...]  # the different sets of groups of the other slot, as bits
+    of: tuple[int, ...]  # the number of the set that goes with each group
 
 
 @dataclass(slots=True)
@@ -59,7 +47,6 @@ class Grouper:
     _memory: dict[Any, Any] = field(default_factory=dict)
 
     def groups(self, words: Sequence[Word], columns: tuple[str, ...]) -> Groups:
-        """Group words by columns."""
         key = id(words), columns
         if key not in self._memory:
             self.effort.compare(len(words) * _WORD)
@@ -73,16 +60,7 @@ class Grouper:
         return groups
 
     def relation(self, edge: Expression, groups: Groups, others: Groups) -> Relation:
-        """Return which groups of one slot go with those of another.
-
-        Arguments:
-            edge: a condition on two slots, which are called `0` and `1` (see `renamed`).
-            groups: the groups of the slot `0`.
-            others: the groups of the slot `1`.
-
-        Raises:
-            InputError: there are too many pairs of groups.
-        """
+        """Return which groups of one slot go with those of another."""
         self.effort.compare(_EACH)
         key = edge, id(groups), id(others)
         if key not in self._memory:

@@ -11,13 +11,9 @@ FEW = 100  # one of so many members
 
 @dataclass(slots=True)
 class Index:
-    """The members with each value of each column, as sets of bits: bit i stands for member i.
+    """The members with each value of each column, as sets of bits: bit i stands for member i."""
 
-    Arguments:
-        members: the cells of each member by column.
-    """
-
-    members: Sequence[Mapping[str, str]]
+    members: Sequence[Mapping[str, str]]  # the cells of each member by column
     full: int = field(init=False)
     _columns: dict[str, dict[str, list[int]]] = field(default_factory=dict)
     _masks: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -59,13 +55,7 @@ class Index:
         return self._masks[key]
 
     def meeting(self, expression: Expression, slot: str, others: Mapping[str, Mapping[str, str]]) -> int:
-        """Return the members that meet a bound condition without `!= slot`.
-
-        Arguments:
-            expression: the condition.
-            slot: the slot that the members could fill.
-            others: the cells of the words in the other slots.
-        """
+        """Return the members that meet a bound condition without `!= slot`."""
         if isinstance(expression, Has):
             if expression.ref.slot == slot:
                 return self.any(expression.ref.name, expression.values)

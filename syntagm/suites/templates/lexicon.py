@@ -27,10 +27,9 @@ _ARM = re.compile(rf"\s*+({_NAME})\s*+(?:\[([^\[\]]*)\])?\s*+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Word:
-    """A word: forms and features by name, from a row of a class or of a table of items.
+    """A word: forms and features by name, from a row of a class or of a table of items."""
 
-    `entry` names the entry that the word belongs to: all uses of a verb are one entry.
-    """
+    # `entry` names the entry that the word belongs to: all uses of a verb are one entry.
 
     place: str
     forms: Mapping[str, str]
@@ -39,21 +38,17 @@ class Word:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LexicalClass:
-    """A lexical class: its columns and its words. Its first column is the form used for `{slot}` without a form.
+    """A lexical class: its columns and its words. Its first column is the form used for `{slot}` without a form."""
 
-    Each word has two further columns: `class`, the name of the class, and the empty name, which is its first form.
-
-    Arguments:
-        declared: the values of each column, if a schema declares them. For other columns, those that occur.
-        features: the columns that are no forms, if a schema says so.
-    """
+    # Each word has two further columns: `class`, the name of the class, and the empty name, which is its first form.
 
     name: str
     place: str
     columns: tuple[str, ...]
     words: tuple[Word, ...]
+    # The values of each column, if a schema declares them. For other columns, those that occur.
     declared: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    features: frozenset[str] = frozenset()
+    features: frozenset[str] = frozenset()  # the columns that are no forms, if a schema says so
     index: Index = field(default_factory=lambda: Index(()))
 
     def has(self, column: str) -> bool:
@@ -149,12 +144,7 @@ def choice(slot: str, text: str, place: str) -> Choice:
 
 
 def arms(choice: Choice, lexicon: Lexicon) -> list[tuple[LexicalClass, tuple[Expression, ...]]]:
-    """Return the classes that a choice names, each with its conditions. Aliases are replaced by the classes they name.
-
-    Raises:
-        InputError: there is no such class, an alias leads back to itself, or no class of an alias has a column that a
-            condition on the alias names.
-    """
+    """Return the classes that a choice names, each with its conditions. Aliases are replaced by the classes they name."""
     result: list[tuple[LexicalClass, tuple[Expression, ...]]] = []
     _collect(choice, lexicon, (), (), result)
     return result

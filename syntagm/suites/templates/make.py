@@ -26,20 +26,7 @@ Words = Mapping[str, Mapping[str, str]]
 def suites(
     templates: Sequence[Template], only: str = "", n: int | None = None, seed: int = 1, style: Style = "natural"
 ) -> Iterator[Suite]:
-    """Generate the suites of all templates of one file. The same arguments give the same suites on every platform.
-
-    Arguments:
-        templates: the result of `template.read`.
-        only: the name of the suite to generate; "" for all suites.
-        n: the maximum number of items: the first rows of a table, or draws from a cross or sample. None for the number
-            in the template.
-        seed: the seed of the random draws.
-        style: `natural`, or `published` for lower case without punctuation.
-
-    Raises:
-        InputError: a template can't be filled, or has an entry that nothing uses; the message names the slot or row.
-        UsageError: `n` is below 1, or there is no suite called `only`.
-    """
+    """Generate the suites of all templates of one file. The same arguments give the same suites on every platform."""
     if n is not None and n < 1:
         raise UsageError("n", str(n), "a number from 1")
     if only and only not in [template.name for template in templates]:
@@ -62,10 +49,8 @@ def suites(
 def words(
     templates: Sequence[Template], n: int | None = None, seed: int = 1
 ) -> Iterator[tuple[str, list[Mapping[str, Word]]]]:
-    """Yield the name of each suite of a template, with the word in each slot of each of its items.
-
-    The items are those of `suites` with the same arguments, which also says what is refused.
-    """
+    """Yield the name of each suite of a template, with the word in each slot of each of its items."""
+    # The items are those of `suites` with the same arguments, which also says what is refused.
     effort = _effort(templates, n)
     for template in templates:
         refuse_many(template)
@@ -80,11 +65,7 @@ def _effort(templates: Sequence[Template], n: int | None) -> Effort:
 
 
 def most_items(template: Template) -> int:
-    """Return the maximum number of items that a template generates, without generating them.
-
-    Raises:
-        InputError: as for `plans`.
-    """
+    """Return the maximum number of items that a template generates, without generating them."""
     if template.fill == "sample":
         return template.n
     planned = plans(template)
@@ -159,11 +140,7 @@ class _Speller:
     _regions: dict[tuple[int, ...], tuple[Region, ...]] = field(default_factory=dict)
 
     def together(self, filled: Filled) -> list[Mapping[str, Spelled]]:
-        """Return the sentences of an item by condition, for each suite that shares its draws.
-
-        Raises:
-            InputError: a sentence is much too long, or all sentences that were spelled so far are.
-        """
+        """Return the sentences of an item by condition, for each suite that shares its draws."""
         words = _forms(filled)
         region_texts: dict[int, str] = {}
         spelled = [self.spelled(filled, words, group, region_texts) for group in filled.plan.together]
@@ -183,11 +160,7 @@ class _Speller:
         return {name: self._text(condition, words, filled.id, region_texts) for name, condition in group.items()}
 
     def tag(self, tag: Pattern, words: Words, item: str) -> str:
-        """Return the tag that a pattern produces from words.
-
-        Raises:
-            InputError: the tag is too long, or all texts together are.
-        """
+        """Return the tag that a pattern produces from words."""
         text = self.own.attached(pattern.fill(tag.regions[0], words))
         self._count(text, tag, item)
         return text
@@ -217,11 +190,7 @@ class _Speller:
         return spelling.sentence(parts, self.own, self.style)
 
     def sentence(self, condition: Pattern, text: str, bounds: tuple[int, ...], item: str) -> Sentence:
-        """Return the sentence with a text that a pattern produced.
-
-        Raises:
-            InputError: the sentence is too long, or all texts together are.
-        """
+        """Return the sentence with a text that a pattern produced."""
         self._count(text, condition, item)
         if not self.names:
             return Sentence(text)

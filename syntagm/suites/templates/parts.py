@@ -32,19 +32,12 @@ _AT_TOP = ("regions", "lexicon", "aggregate", "require")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The entries for one suite: its own entries, and those that all suites of the file share.
+    """The entries for one suite: its own entries, and those that all suites of the file share."""
 
-    Arguments:
-        content: all entries.
-        own: the entries in the suite's own section.
-        file: the place of the shared entries, for messages.
-        place: the place of the suite's own section, for messages.
-    """
-
-    content: Mapping[str, Any]
-    own: Mapping[str, Any]
-    file: str
-    place: str
+    content: Mapping[str, Any]  # all entries
+    own: Mapping[str, Any]  # the entries in the suite's own section
+    file: str  # the place of the shared entries, for messages
+    place: str  # the place of the suite's own section, for messages
 
     def at(self, key: str, name: str = "") -> str:
         """Return the place of an entry, for messages."""

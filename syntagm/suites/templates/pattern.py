@@ -19,21 +19,17 @@ _CALL = re.compile(rf"\s*+(?P<slot>{_NAME})\(\s*+(?P<arguments>[$!]?{_NAME}(?:\s
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A literal, a variable that is inserted as text, a form of a slot, or the use of a rule or phrase.
+    """A literal, a variable that is inserted as text, a form of a slot, or the use of a rule or phrase."""
 
-    Arguments:
-        glued: whether the piece follows without a space.
-        how: what `form` names. "" means a form, `$` a variable whose value is the form, and `!` a variable with two
-            values, of which the other value is the form.
-        arguments: the arguments of a phrase, which `slot` names; None if there are no brackets.
-    """
-
-    glued: bool
+    glued: bool  # whether the piece follows without a space
     literal: str = ""
     variable: str = ""
     slot: str = ""
     form: str = ""
+    # What `form` names. "" means a form, `$` a variable whose value is the form, and `!` a variable with two values, of
+    # which the other value is the form.
     how: str = ""
+    # The arguments of a phrase, which `slot` names; None if there are no brackets.
     arguments: tuple[str, ...] | None = None
 
 

@@ -40,22 +40,15 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A rule or phrase.
-
-    Arguments:
-        place: its place, for messages.
-        alternatives: the alternatives by name.
-        parameters: the names of its parameters. Those that begin with `$` are values, the others are slots.
-        choices: its own slots.
-        single: whether it has just one text, so that it is no variable.
-    """
+    """A rule or phrase."""
 
     name: str
-    place: str
-    alternatives: Mapping[str, Alternative]
+    place: str  # its place, for messages
+    alternatives: Mapping[str, Alternative]  # the alternatives by name
+    # The names of its parameters. Those that begin with `$` are values, the others are slots.
     parameters: tuple[str, ...] = ()
-    choices: Mapping[str, Choice] = field(default_factory=dict)
-    single: bool = False
+    choices: Mapping[str, Choice] = field(default_factory=dict)  # its own slots
+    single: bool = False  # whether it has just one text, so that it is no variable
 
 
 def variable(value: Any, place: str) -> Variable:

@@ -52,19 +52,9 @@ class Plan:
 
 
 def plans(template: Template, effort: Effort | None = None) -> list[Plan]:
-    """Return a plan for each configuration of a template, in the order of its variables; the last variable varies fastest.
-
-    Configurations that differ only in variables that they don't need count once, for instance if a variable occurs in
-    only one alternative of a rule.
-
-    Arguments:
-        template: the template.
-        effort: what other suites of the file have cost.
-
-    Raises:
-        InputError: there are more than 10,000 configurations, or their patterns and conditions are too long; a slot, form
-            or variable does not exist, or a slot has no word.
-    """
+    """Return a plan for each configuration of a template, in the order of its variables; the last variable varies fastest."""
+    # Configurations that differ only in variables that they don't need count once, for instance if a variable occurs in
+    # only one alternative of a rule.
     refuse_many(template)
     planner = Planner(template, effort or Effort(template.place))
     found: list[tuple[tuple[tuple[int, int], ...], Plan]] = []
@@ -119,11 +109,9 @@ class Planner:
                 yield from self.every({**assigned, needs.name: value})
 
     def rank(self, plan: Plan) -> tuple[tuple[int, int], ...]:
-        """Return a key that sorts plans in the order of variables and rules. A plan without one has its first value.
-
-        There may be many rules, and a plan names few. So the key has only values other than the first; of two plans, the
-        one that has another value than the first in an earlier variable comes later.
-        """
+        """Return a key that sorts plans in the order of variables and rules. A plan without one has its first value."""
+        # There may be many rules, and a plan names few. So the key has only values other than the first; of two plans,
+        # the one that has another value than the first in an earlier variable comes later.
         ranks = (
             (self._order[name], self._rank(name, value)) for name, value in plan.values.items() if name in self._order
         )
@@ -137,17 +125,7 @@ class Planner:
         return self._ranks[name][value]
 
     def plan(self, assigned: Mapping[str, str], choose: Callable[[Needs], str] | None = None) -> Plan:
-        """Return the plan of a configuration.
-
-        Arguments:
-            assigned: the values of variables, and the alternatives of rules and phrases.
-            choose: function that returns one of the possible values for one that the configuration lacks.
-
-        Raises:
-            Needs: the configuration lacks a value, and there is no `choose`.
-            Impossible: the conditions on its variables exclude the configuration.
-            InputError: a slot, form or variable doesn't exist, or a slot has no word.
-        """
+        """Return the plan of a configuration."""
         template = self.template
         # A configuration costs something even if its patterns are empty.
         self.effort.plan(len(assigned))
@@ -193,10 +171,8 @@ class Planner:
 
 
 def _table_forms(template: Template) -> dict[str, tuple[str, ...]]:
-    """Return the forms of each slot that the columns of the table provide.
-
-    Forms are in the order of the columns, but a column named like the slot comes first.
-    """
+    """Return the forms of each slot that the columns of the table provide."""
+    # Forms are in the order of the columns, but a column named like the slot comes first.
     forms: dict[str, tuple[str, ...]] = {}
     for column in template.table.columns if template.table else ():
         slot, _, form = column.partition(".")

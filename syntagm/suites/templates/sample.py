@@ -32,20 +32,7 @@ Spell = Callable[[Filled], Sequence[Mapping[str, Spelled]]]
 
 
 def sample(template: Template, n: int, seed: int, spell: Spell, effort: Effort) -> Iterator[Filled]:
-    """Draw `n` different items, using the cells in turn. The first k items are the same for every `n` >= k.
-
-    Arguments:
-        template: the template.
-        n: the number of items.
-        seed: the seed of the random draws.
-        spell: function that returns the sentences of an item for each suite that shares the draws. If one of them
-            repeats a sentence of the same suite, the item is drawn again. So the items of all these suites have the
-            same words. Each item carries its sentences.
-        effort: what other suites of the file have cost.
-
-    Raises:
-        InputError: no words meet the conditions, or there are fewer than `n` different items.
-    """
+    """Draw `n` different items, using the cells in turn. The first k items are the same for every `n` >= k."""
     if n > MAX_ITEMS:
         raise InputError(template.place, f"{n:,} items", f"at most {MAX_ITEMS:,}", "Ask for fewer.")
     draws = Draws(template, random.Random(f"syntagm {seed} {template.stream}".rstrip()), effort)
@@ -120,10 +107,9 @@ def _repeated(item: Filled, texts: Sequence[tuple[str, ...]], seen: Mapping[int,
 
 @dataclass(slots=True)
 class _Fork:
-    """A choice: its name, its options, the sums of their weights up to each, and the nodes that they lead to.
+    """A choice: its name, its options, the sums of their weights up to each, and the nodes that they lead to."""
 
-    A node is the next choice, a counted plan, or the reason why the configuration is impossible.
-    """
+    # A node is the next choice, a counted plan, or the reason why the configuration is impossible.
 
     name: str
     options: Sequence[str]
@@ -136,10 +122,9 @@ _Node = _Fork | tuple[Plan, Counted] | str
 
 @dataclass(slots=True)
 class Cell:
-    """The values of variables that share their number of items, and what is known of the configurations that have them.
+    """The values of variables that share their number of items, and what is known of the configurations that have them."""
 
-    `first` is the first choice, whose only option leads to what needs no choice.
-    """
+    # `first` is the first choice, whose only option leads to what needs no choice.
 
     values: Mapping[str, str]
     first: _Fork = field(default_factory=lambda: _Fork("", ("",), (1,)))
@@ -147,10 +132,10 @@ class Cell:
 
 @dataclass(slots=True)
 class Draws:
-    """The random generator, and what is known of a template's configurations.
+    """The random generator, and what is known of a template's configurations."""
 
-    `tried` is the number of words, comparisons and pieces of patterns that were tried in vain since it was last set to 0.
-    """
+    # `tried` is the number of words, comparisons and pieces of patterns that were tried in vain since it was last set
+    # to 0.
 
     template: Template
     generator: random.Random
@@ -163,11 +148,7 @@ class Draws:
         self.planner, self.counter = Planner(self.template, self.effort), Counter(self.effort)
 
     def cells(self) -> list[Cell]:
-        """Return the cells: the combinations of values of variables, and of alternatives of the rules that are cells.
-
-        Raises:
-            InputError: there are none.
-        """
+        """Return the cells: the combinations of values of variables, and of alternatives of the rules that are cells."""
         refuse_many(self.template)
         # A rule may be listed twice.
         names = list(dict.fromkeys([*self.template.variables, *self.template.cells]))
@@ -217,13 +198,7 @@ class Draws:
         return True
 
     def draw(self, cell: Cell, identifier: str, refused: Counts[str]) -> Filled | None:
-        """Draw an item of a cell; None if the drawn configuration is impossible, or no words meet its conditions.
-
-        Arguments:
-            cell: the cell.
-            identifier: the id of the item.
-            refused: the reasons for which nothing was drawn are counted here.
-        """
+        """Draw an item of a cell; None if the drawn configuration is impossible, or no words meet its conditions."""
         node = self._configuration(cell)
         if isinstance(node, str):
             refused[node] += 1

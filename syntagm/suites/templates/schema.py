@@ -32,10 +32,9 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A class that the schema declares: its forms, its features, and the table of its uses with their features.
+    """A class that the schema declares: its forms, its features, and the table of its uses with their features."""
 
-    A use without a value of the feature `usual` is marginal: it is not drawn. If `usual` is empty, all uses are.
-    """
+    # A use without a value of the feature `usual` is marginal: it is not drawn. If `usual` is empty, all uses are.
 
     forms: tuple[str, ...]
     features: Mapping[str, Feature]
@@ -45,11 +44,6 @@ class Declared:
 
 
 def read(folder: Path) -> Lexicon:
-    """Read a lexicon from a folder.
-
-    Raises:
-        InputError: the schema or a table is missing or invalid; the message names file, row and column.
-    """
     texts = [
         (file.name, utf8.read(file)) for file in sorted([*folder.glob("*.csv"), *folder.glob("*.toml")])[:MAX_TABLES]
     ]
@@ -201,10 +195,8 @@ def _class(name: str, declared: Declared, files: Mapping[str, str], folder: str)
 def _uses(
     name: str, declared: Declared, entries: Sequence[tuple[str, dict[str, str]]], files: Mapping[str, str], folder: str
 ) -> list[tuple[str, dict[str, str]]]:
-    """Return a row for each use that is not marginal: the cells of the entry and of the use, and derived ones.
-
-    These are all values of the first feature in the uses of the entry, and those of the uses that are not marginal.
-    """
+    """Return a row for each use that is not marginal: the cells of the entry and of the use, and derived ones."""
+    # These are all values of the first feature in the uses of the entry, and those of the uses that are not marginal.
     by_name = {cells[declared.forms[0]]: (where, cells) for where, cells in entries}
     uses = _rows(declared.uses, (name, *declared.use_features), declared.use_features, files, folder)
     first = next(iter(declared.use_features))

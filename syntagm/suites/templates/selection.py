@@ -20,19 +20,12 @@ Arms = list[tuple[LexicalClass, tuple[Expression, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """The conditions of a slot in a configuration.
+    """The conditions of a slot in a configuration."""
 
-    Arguments:
-        arms: the classes that can fill it, each with the conditions on its own words.
-        joint: the conditions that name other slots.
-        others: the other slots, each with the place of the condition that names it.
-        needed: the variables that were looked up.
-    """
-
-    arms: Arms
-    joint: tuple[Expression, ...]
-    others: Mapping[str, str]
-    needed: frozenset[str]
+    arms: Arms  # the classes that can fill it, each with the conditions on its own words
+    joint: tuple[Expression, ...]  # the conditions that name other slots
+    others: Mapping[str, str]  # the other slots, each with the place of the condition that names it
+    needed: frozenset[str]  # the variables that were looked up
 
 
 @dataclass(slots=True)
@@ -73,11 +66,9 @@ class Selector:
         return self._known_arms[key]
 
     def conditions(self, expansion: Expansion, used: dict[str, str], joint: list[Expression]) -> dict[str, Arms]:
-        """Return the slots to fill, in order, with the conditions on their own words, and collect those on several slots.
-
-        Slots that conditions name are filled, too. Slots without a choice come first, then those of `[slots]`, then
-        those of phrases.
-        """
+        """Return the slots to fill, in order, with the conditions on their own words, and collect those on several slots."""
+        # Slots that conditions name are filled, too. Slots without a choice come first, then those of `[slots]`, then
+        # those of phrases.
         guards = {guard: place for whole, place in expansion.guards.items() for guard in _parts(whole)}
         for guard, place in guards.items():
             names = expression.slots(guard)
@@ -114,10 +105,8 @@ class Selector:
         return result
 
     def _slot(self, name: str, place: str, expansion: Expansion) -> "_Bound":
-        """Return the conditions of a slot, with the values of variables.
-
-        They are remembered for the values of the variables that they name.
-        """
+        """Return the conditions of a slot, with the values of variables."""
+        # They are remembered for the values of the variables that they name.
         choice, scope = self._choice(name, expansion, place)
         if choice.place not in self._variables:
             refs = [ref for arm in choice.arms for part in arm.conditions for ref in expression.columns(part)]
@@ -157,15 +146,7 @@ class Selector:
         return self._places[key]
 
     def _check(self, condition: Expression, place: str, expansion: Expansion, own: str, general: bool) -> None:
-        """Refuse a column or value that no class of its slot has.
-
-        Arguments:
-            condition: the condition.
-            place: its place, for messages.
-            expansion: the configuration.
-            own: the slot that has the condition.
-            general: whether it's enough if any class of the lexicon has them, as for phrases, which many slots use.
-        """
+        """Refuse a column or value that no class of its slot has."""
         if condition in self._checked:
             return
         self._checked.add(condition)
@@ -198,12 +179,7 @@ class Selector:
         return self._known_columns[key]
 
     def candidates(self, name: str, arms: Arms, forms: set[str], expansion: Expansion) -> tuple[Word, ...]:
-        """Return the words that meet the conditions of a slot on its own words, and have the forms that sentences need.
-
-        Raises:
-            InputError: there is no such word.
-            Impossible: there is one, but an alternative asks for another, or it is not in the vocabulary.
-        """
+        """Return the words that meet the conditions of a slot on its own words, and have the forms that sentences need."""
         guards = tuple(expansion.own_guards.get(name, ()))
         key = tuple((own.place, conditions) for own, conditions in arms), guards, tuple(sorted(forms))
         if key not in self._words:

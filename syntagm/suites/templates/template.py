@@ -43,55 +43,34 @@ _PLACED = ("slots", "vary", "rules", "phrases", "classes")
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The template of one suite.
-
-    Arguments:
-        place: the file, and the section if there are several, for messages.
-        conditions: condition -> pattern.
-        item_tags: tag -> pattern.
-        variables: the variables of `[vary]`.
-        rules: the names of the rules.
-        phrases: the rules, and the phrases of the template and of the lexicon, by name.
-        require: the conditions on variables that every configuration meets.
-        choices: slot -> the words that can fill it.
-        lexicon: the classes of the template and of its lexicon.
-        fill: how slots are filled: from a table, by all combinations, or by a random sample.
-        table: the table of items if `fill` is `table`, else None.
-        n: the number of items if `fill` is `sample`, else 0.
-        cells: the rules whose alternatives get equal numbers of items, as the values of variables do.
-        spread: slots; the entries of the first that a configuration has are equally likely.
-        stream: name of the random numbers: samples with another name are independent. Empty by default.
-        edit: what makes the bad sentence from the good one, if the template declares it.
-        places: (section, name) -> place of each entry of `[slots]`, `[vary]`, `[rules]`, `[phrases]` and `[classes]`,
-            for messages.
-        together: the conditions and item tags of all suites of the file that are filled by the same draws.
-        vocabulary: the words that sentences are limited to; None for all words.
-    """
+    """The template of one suite."""
 
     name: str
-    place: str
+    place: str  # the file, and the section if there are several, for messages
     tags: Mapping[str, str]
     regions: tuple[str, ...]
     conditions: Mapping[str, Pattern]
     predictions: tuple[Prediction, ...]
     item_tags: Mapping[str, Pattern]
-    variables: Mapping[str, Variable]
-    rules: tuple[str, ...]
-    phrases: Mapping[str, Phrase]
-    require: tuple[Expression, ...]
-    choices: Mapping[str, Choice]
-    lexicon: Lexicon
-    fill: Fill
-    table: cells.Table | None
-    n: int
-    cells: tuple[str, ...]
-    spread: tuple[str, ...]
-    stream: str
+    variables: Mapping[str, Variable]  # the variables of `[vary]`
+    rules: tuple[str, ...]  # the names of the rules
+    phrases: Mapping[str, Phrase]  # the rules, and the phrases of the template and of the lexicon, by name
+    require: tuple[Expression, ...]  # the conditions on variables that every configuration meets
+    choices: Mapping[str, Choice]  # slot -> the words that can fill it
+    lexicon: Lexicon  # the classes of the template and of its lexicon
+    fill: Fill  # how slots are filled: from a table, by all combinations, or by a random sample
+    table: cells.Table | None  # the table of items if `fill` is `table`, else None
+    n: int  # the number of items if `fill` is `sample`, else 0
+    cells: tuple[str, ...]  # the rules whose alternatives get equal numbers of items, as the values of variables do
+    spread: tuple[str, ...]  # slots; the entries of the first that a configuration has are equally likely
+    stream: str  # name of the random numbers: samples with another name are independent. Empty by default.
     aggregate: Aggregate
-    edit: Edit | None
+    edit: Edit | None  # what makes the bad sentence from the good one, if the template declares it
+    # (section, name) -> place of each entry of `[slots]`, `[vary]`, `[rules]`, `[phrases]` and `[classes]`, for
+    # messages.
     places: Mapping[tuple[str, str], str]
     together: tuple[tuple[Mapping[str, Pattern], Mapping[str, Pattern]], ...] = ()
-    vocabulary: Vocabulary | None = None
+    vocabulary: Vocabulary | None = None  # the words that sentences are limited to; None for all words
 
     @property
     def spelling(self) -> Spelling:
@@ -101,17 +80,7 @@ class Template:
 
 
 def read(text: str, place: str, name: str, lexicon_of: Callable[[str], Lexicon]) -> list[Template]:
-    """Read the templates of a file, one for each suite.
-
-    Arguments:
-        text: the TOML text.
-        place: the file, for messages.
-        name: the name of the suite if the text has none.
-        lexicon_of: function that returns the lexicon with a given name.
-
-    Raises:
-        InputError: the text is not TOML, or not a template; the message names the section, slot or row.
-    """
+    """Read the templates of a file, one for each suite."""
     top = toml.read(text, place)
     has_sections = "suite" in top
     sections = top.pop("suite", [{}])
@@ -141,10 +110,8 @@ def read(text: str, place: str, name: str, lexicon_of: Callable[[str], Lexicon])
 
 
 def _refuse_long(top: Mapping[str, Any], suites: int, place: str) -> None:
-    """Refuse too many entries, and long entries that many suites share, because each suite reads them again.
-
-    Tables of items are exempt, because they are read once.
-    """
+    """Refuse too many entries, and long entries that many suites share, because each suite reads them again."""
+    # Tables of items are exempt, because they are read once.
     entries, length = _size(top)
     if entries * suites > MAX_ENTRIES:
         found = f"{entries:,} names, texts and values" + (f" that {suites} suites share" if suites > 1 else "")
@@ -191,11 +158,7 @@ def _joined(template: Template, templates: Sequence[Template], same: Sequence[bo
 
 @lru_cache(maxsize=4)
 def read_lexicon(text: str, place: str) -> Lexicon:
-    """Read a lexicon from a TOML file that contains only `[classes]` and `[phrases]`.
-
-    Raises:
-        InputError: the text is not a lexicon.
-    """
+    """Read a lexicon from a TOML file that contains only `[classes]` and `[phrases]`."""
     top = toml.read(text, place)
     known(top, ("classes", "phrases"), place)
     tables = {key: toml.table(top, key, place) for key in ("classes", "phrases")}

@@ -21,17 +21,9 @@ _KINDS = {
 
 
 def refuse_unused(templates: Sequence[Template]) -> None:
-    """Refuse slots, variables, rules, phrases, classes and columns of a table that no suite of the file uses.
-
-    An entry in the section of a suite must be used by that suite; an entry for the whole file must be used by at least
-    one suite.
-
-    Arguments:
-        templates: the templates of one file.
-
-    Raises:
-        InputError: an entry is not used; the message names the first one.
-    """
+    """Refuse slots, variables, rules, phrases, classes and columns of a table that no suite of the file uses."""
+    # An entry in the section of a suite must be used by that suite; an entry for the whole file must be used by at
+    # least one suite.
     reached = [_reached(template) for template in templates]
     used = {place for one in reached for place in one.places()}
     columns = {column for one in reached for column in one.columns()}

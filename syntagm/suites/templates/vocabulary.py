@@ -11,17 +11,11 @@ from syntagm.suites.templates.lexicon import LexicalClass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Words:
-    """The words of a list or of a model.
-
-    Arguments:
-        about: the source, for the tags of suites: a name that doesn't depend on the place, a hash, and the number of words.
-        split: function that splits a sentence into words as the source does.
-        known: function that returns whether a word is in the source.
-    """
+    """The words of a list or of a model."""
 
     about: str
-    split: Callable[[str], Sequence[str]]
-    known: Callable[[str], bool]
+    split: Callable[[str], Sequence[str]]  # function that splits a sentence into words as the source does
+    known: Callable[[str], bool]  # function that returns whether a word is in the source
     _masks: dict[tuple[int, str], tuple[LexicalClass, int]] = field(default_factory=dict)
 
     def unknown(self, text: str) -> str:
@@ -29,11 +23,9 @@ class Words:
         return next((word for word in self.split(text) if not self.known(word)), "")
 
     def having(self, own: LexicalClass, form: str) -> int:
-        """Return the words of a class with a known form, as a set of bits.
-
-        A form counts as known if it is with or without a capital, because a sentence may begin with it. Whether each
-        word of the sentence is known is checked when the sentence is made.
-        """
+        """Return the words of a class with a known form, as a set of bits."""
+        # A form counts as known if it is with or without a capital, because a sentence may begin with it. Whether each
+        # word of the sentence is known is checked when the sentence is made.
         key = id(own), form
         if key not in self._masks:
             # The class is kept, too, so that no other object gets its id.
@@ -49,14 +41,8 @@ class Words:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
-    """The vocabulary of one template, and the entries that it leaves.
+    """The vocabulary of one template, and the entries that it leaves."""
 
-    Arguments:
-        words: the words of the source.
-        met: the entries that could fill the slots without the vocabulary, so far as slots were filled.
-        kept: those of them whose forms are known.
-    """
-
-    words: Words
+    words: Words  # the words of the source
     met: set[str] = field(default_factory=set)
-    kept: set[str] = field(default_factory=set)
+    kept: set[str] = field(default_factory=set)  # those of them whose forms are known

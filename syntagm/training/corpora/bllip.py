@@ -41,16 +41,7 @@ SETS: Mapping[str, Mapping[int, tuple[int, ...]] | None] = {
 
 
 def read(folder: str | Path, name: str) -> Iterator[Tree]:
-    """Read the trees of a set, year by year and section by section.
-
-    Arguments:
-        folder: the folder that contains 1987, 1988 and 1989.
-        name: `xs`, `sm`, `md`, `lg` (all sections except those of `dev` and `test`), `dev` or `test`.
-
-    Raises:
-        UsageError: the set does not exist.
-        InputError: a section is missing or too short, or `trees.read` refuses a file.
-    """
+    """Read the trees of a set, year by year and section by section."""
     return (tree for _, tree in numbered(folder, name))
 
 

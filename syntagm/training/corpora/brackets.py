@@ -12,18 +12,13 @@ Bracket = tuple[str, int, int]
 
 @dataclass(slots=True)
 class Agreement:
-    """The constituents that parses have in common with trees, summed over sentences.
+    """The constituents that parses have in common with trees, summed over sentences."""
 
-    With labels, all constituents count. Without labels, those of several words that are not the whole sentence count, each
-    span once: the others agree in any two trees.
-
-    Arguments:
-        labelled: the number of constituents in the trees, in the parses, and in both.
-        unlabelled: the same without labels.
-    """
+    # With labels, all constituents count. Without labels, those of several words that are not the whole sentence count,
+    # each span once: the others agree in any two trees.
 
     labelled: list[int] = field(default_factory=lambda: [0, 0, 0])
-    unlabelled: list[int] = field(default_factory=lambda: [0, 0, 0])
+    unlabelled: list[int] = field(default_factory=lambda: [0, 0, 0])  # the same without labels
 
     def add(self, gold: Sequence[Bracket], parsed: Sequence[Bracket], words: int) -> None:
         """Count a sentence with this number of words."""

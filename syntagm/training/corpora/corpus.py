@@ -48,14 +48,9 @@ def portions(texts: Iterable[str], size: int) -> Iterator[list[str]]:
 
 
 def kind(paths: Sequence[str | Path], tokens: str) -> str:
-    """Choose how to split the sentences of files: `auto` is `blanks` if most sentences are already split, else `treebank`.
-
-    The first thousand sentences are examined together, because a heading without punctuation looks the same in both
-    cases. Trees have words, which are not split again.
-
-    Raises:
-        UsageError: `tokens` is not in `words.KINDS`.
-    """
+    """Choose how to split the sentences of files: `auto` is `blanks` if most sentences are already split, else `treebank`."""
+    # The first thousand sentences are examined together, because a heading without punctuation looks the same in both
+    # cases. Trees have words, which are not split again.
     if tokens not in words.KINDS:
         raise UsageError("tokens", repr(tokens), "one of " + ", ".join(words.KINDS))
     if are_trees(paths):
@@ -67,19 +62,8 @@ def kind(paths: Sequence[str | Path], tokens: str) -> str:
 
 
 def texts(paths: Sequence[str | Path], blank: bool = False) -> Iterator[str]:
-    """Yield the sentences of files without line ends and without the spaces and tabs around a line.
-
-    The text of a tree is its words, joined by spaces.
-
-    Arguments:
-        paths: files; see the description of the module.
-        blank: whether to yield empty lines as empty sentences (KenLM's lmplz counts them) instead of skipping them.
-
-    Raises:
-        UsageError: there are no paths, or the BLLIP set does not exist.
-        InputError: a file is missing, has no sentence, is not UTF-8, contains a NUL or a line of more than a million
-            characters, is a damaged gzip file, or contains trees with unbalanced brackets.
-    """
+    """Yield the sentences of files without line ends and without the spaces and tabs around a line."""
+    # The text of a tree is its words, joined by spaces.
     for path in _checked(paths):
         empty = True
         for text in _texts(path):
@@ -91,20 +75,9 @@ def texts(paths: Sequence[str | Path], blank: bool = False) -> Iterator[str]:
 
 
 def sections(paths: Sequence[str | Path], mark: str = BLANK) -> Iterator[int]:
-    """Yield the number of the section of each sentence that `texts` yields, from 0; -1 for a line that is only a mark.
-
-    A section is a document: it ends with its file at the latest. In trees, each file is a section, and in BLLIP each of
-    its sections.
-
-    Arguments:
-        paths: files; see the description of the module.
-        mark: `blank`: blank lines divide the sections of a file; `file`: each file is a section; any other text: a line
-            that begins with it begins a section, and is no sentence.
-
-    Raises:
-        UsageError: trees are divided by a text.
-        InputError: as in `texts`.
-    """
+    """Yield the number of the section of each sentence that `texts` yields, from 0; -1 for a line that is only a mark."""
+    # A section is a document: it ends with its file at the latest. In trees, each file is a section, and in BLLIP each
+    # of its sections.
     last = -1
     for path in _checked(paths):
         first = last + 1
@@ -137,12 +110,7 @@ def _sections(path: str, mark: str) -> Iterator[int]:
 
 
 def treebank(paths: Sequence[str | Path]) -> Iterator[Tree]:
-    """Yield the trees of files.
-
-    Raises:
-        UsageError: there are no paths, or the name of one is not that of a tree file.
-        InputError: as in `texts`.
-    """
+    """Yield the trees of files."""
     for path in _checked(paths):
         if not is_treebank(path):
             expected = "a name that ends in " + ", ".join(trees.SUFFIXES)

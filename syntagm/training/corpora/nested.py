@@ -86,25 +86,7 @@ def write(
     paths: Sequence[str | Path], sizes: Mapping[str, int], folder: str | Path, seed: int, tokens: str = "blanks",
     sections: str = "",
 ) -> dict[str, Path]:  # fmt: skip
-    """Write nested subsets of a corpus, one sentence or tree per line: `FOLDER/NAME.txt` or `.trees` for each size.
-
-    Arguments:
-        paths: the paths of the corpus, as in `corpus.texts`.
-        sizes: sizes in words by name, for example {"xs": 1_000_000, "sm": 4_800_000}.
-        folder: the folder for the files, which is created if it does not exist.
-        seed: the seed of the random order.
-        tokens: how words are counted, `blanks` or `treebank`. The text itself is written unchanged.
-        sections: how the corpus is divided into sections, which are then drawn as a whole: the mark of `corpus.sections`.
-            Lines that are only marks belong to no subset. Empty: sentences are drawn.
-
-    Returns:
-        The file of each size, by name.
-
-    Raises:
-        UsageError: `subset` refuses the sizes, a name can't be a file name, or a file of the corpus would be overwritten.
-        InputError: as in `corpus.texts`.
-        RunError: the folder can't be written.
-    """
+    """Write nested subsets of a corpus, one sentence or tree per line: `FOLDER/NAME.txt` or `.trees` for each size."""
     if invalid := [name for name in sizes if not name or Path(name).name != name]:
         raise UsageError("nested sizes", f"the name {invalid[0]!r}", "a file name without folders")
     folder = Path(folder)

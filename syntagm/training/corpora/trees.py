@@ -82,12 +82,7 @@ def words(tree: Tree) -> list[str]:
 
 
 def read(path: str | Path) -> Iterator[Tree]:
-    """Read the trees of a file, gzipped or not.
-
-    Raises:
-        InputError: brackets don't match, a node has no children, a word is outside brackets, a tree has more than a million
-            characters, or `corpus.texts` would refuse the file.
-    """
+    """Read the trees of a file, gzipped or not."""
     return _trees(_lines.read(Path(path)), str(path))
 
 

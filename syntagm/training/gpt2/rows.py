@@ -17,17 +17,11 @@ Batch = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Rows(Sequence[Batch]):
-    """Batches of rows of a stream, which are extracted on access.
+    """Batches of rows of a stream, which are extracted on access."""
 
-    Arguments:
-        stream: the text as token numbers, shape (tokens,).
-        places: the starts of the rows of each batch, shape (batches, rows per batch).
-        window: tokens per row.
-    """
-
-    stream: NDArray[np.int32]
-    places: NDArray[np.int64]
-    window: int
+    stream: NDArray[np.int32]  # the text as token numbers, shape (tokens,)
+    places: NDArray[np.int64]  # the starts of the rows of each batch, shape (batches, rows per batch)
+    window: int  # tokens per row
 
     def __len__(self) -> int:
         return len(self.places)
@@ -40,28 +34,18 @@ class Rows(Sequence[Batch]):
 
 @dataclass(frozen=True, slots=True)
 class ClozeLine:
-    """A cloze line, of which only the last word is a target.
+    """A cloze line, of which only the last word is a target."""
 
-    Arguments:
-        ids: the token numbers, beginning with the start-of-text symbol.
-        last: the index of the first token of the last word.
-    """
-
-    ids: NDArray[np.int32]
-    last: int
+    ids: NDArray[np.int32]  # the token numbers, beginning with the start-of-text symbol
+    last: int  # the index of the first token of the last word
 
 
 @dataclass(frozen=True, slots=True)
 class Lines(Sequence[Batch]):
-    """Batches of cloze lines.
-
-    Arguments:
-        lines: all cloze lines.
-        places: the indices of the lines of each batch, shape (batches, lines per step).
-    """
+    """Batches of cloze lines."""
 
     lines: Sequence[ClozeLine]
-    places: NDArray[np.int64]
+    places: NDArray[np.int64]  # the indices of the lines of each batch, shape (batches, lines per step)
 
     def __len__(self) -> int:
         return len(self.places)
@@ -98,19 +82,8 @@ class Mixed(Sequence[Batch]):
 def cut(
     starts: NDArray[np.int64], length: int, window: int, generator: np.random.Generator, least: int = 1
 ) -> NDArray[np.int64]:
-    """Choose the starts of rows: a random sentence for the first, and for the others the first sentence after the previous row.
-
-    Arguments:
-        starts: the starts of the sentences in the stream.
-        length: the number of tokens of the stream.
-        window: tokens per row.
-        generator: the random generator that draws the first sentence.
-        least: the smallest number of rows. If the text after the drawn sentence has fewer, the first row begins with the
-            first sentence of the text.
-
-    Returns:
-        The starts of the rows, shape (rows,).
-    """
+    """Choose the starts of rows."""
+    # A random sentence for the first, and for the others the first sentence after the previous row.
     first = int(starts[generator.integers(0, max(1, min(len(starts), window)))])
     rows = _cut_from(first, starts, length, window)
     return rows if len(rows) >= least else _cut_from(int(starts[0]), starts, length, window)

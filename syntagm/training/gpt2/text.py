@@ -15,11 +15,7 @@ SYMBOL = "<|endoftext|>"
 
 
 def stream(tokenizer: Tokenizer, texts: Iterable[str], symbol: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Encode all sentences as one stream.
-
-    Returns:
-        The token numbers, shape (tokens,), and the start of each sentence: the index of the symbol before it.
-    """
+    """Encode all sentences as one stream."""
     parts, starts, length = [], [0], 0
     for sentences in corpus.portions(plain(texts), 4096):
         for encoding in tokenizer.encode_batch(sentences, add_special_tokens=False):
@@ -58,14 +54,9 @@ def cloze(tokenizer: Tokenizer, texts: Iterable[str], symbol: int, window: int) 
 def held_out(
     tokenizer: Tokenizer, texts: Iterable[str], symbol: int, limit: int
 ) -> tuple[list[NDArray[np.int64]], int]:
-    """Encode each held-out sentence between two symbols.
-
-    A sentence longer than the model's positions is cut into pieces. Each piece begins with the last token of the
-    previous piece, so every token is predicted once.
-
-    Returns:
-        The sentences, beginning with the longest, and the number of words including sentence ends.
-    """
+    """Encode each held-out sentence between two symbols."""
+    # A sentence longer than the model's positions is cut into pieces. Each piece begins with the last token of the
+    # previous piece, so every token is predicted once.
     sentences: list[NDArray[np.int64]] = []
     words = 0
     for portion in corpus.portions(plain(texts), 4096):

@@ -19,11 +19,7 @@ UNKNOWN = "<unk>"
 
 
 def load(name: str) -> Any:
-    """Load an existing tokenizer.
-
-    Raises:
-        ModelError: there is no tokenizer with this name, or it is not a fast GPT-2 tokenizer with a possible vocabulary.
-    """
+    """Load an existing tokenizer."""
     local = Path(name).is_dir()
     if local:
         refuse_endless_tokenizer(Path(name))

@@ -41,18 +41,7 @@ HELD_OUT_TOKENS = 8192
 def train(
     corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: Gpt2Settings, progress: Progress | None = None
 ) -> list[dict[str, float]]:
-    """Train a GPT-2 and write its checkpoint; making the same call again resumes interrupted training.
-
-    Arguments:
-        corpus: paths of the training text, as in `corpora.corpus.texts`.
-        valid: paths of the held-out text, for the schedule and early stopping.
-        folder: the folder for the checkpoint.
-        settings: the settings of the model, its text and the loop.
-        progress: progress callbacks.
-
-    Returns:
-        The history of evaluations; see `loop.fit`.
-    """
+    """Train a GPT-2 and write its checkpoint; making the same call again resumes interrupted training."""
     finished(folder, "gpt2")
     # Check all paths before the training text is read, which may take long.
     corpora.files([*corpus, *valid, *settings.cloze])

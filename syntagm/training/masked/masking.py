@@ -16,21 +16,13 @@ _KEPT, _REPLACED = 0.1, 0.1
 
 @dataclass(frozen=True, slots=True)
 class Batches(Sequence[tuple[Tensor, Tensor, Tensor]]):
-    """Batches of rows, masked on access; the masks depend only on the seed, epoch, process and index.
+    """Batches of rows, masked on access; the masks depend only on the seed, epoch, process and index."""
 
-    Arguments:
-        rows: the token numbers of all rows.
-        places: the indices of the rows of each batch, shape (batches, rows per batch).
-        masks: the mask token and the replacements; see `masked`.
-        seed: the seed, epoch and number of the process.
-        share: the probability that a token is chosen for prediction.
-    """
-
-    rows: Sequence[NDArray[np.int64]]
-    places: NDArray[np.int64]
-    masks: tuple[int, int, int]
-    seed: tuple[int, int, int]
-    share: float
+    rows: Sequence[NDArray[np.int64]]  # the token numbers of all rows
+    places: NDArray[np.int64]  # the indices of the rows of each batch, shape (batches, rows per batch)
+    masks: tuple[int, int, int]  # the mask token and the replacements; see `masked`
+    seed: tuple[int, int, int]  # the seed, epoch and number of the process
+    share: float  # the probability that a token is chosen for prediction
 
     def __len__(self) -> int:
         return len(self.places)
@@ -48,19 +40,7 @@ def masked(
     share: float,
     mixed: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Mask rows of tokens. At least one token is chosen for prediction.
-
-    Arguments:
-        rows: the token numbers of each row.
-        masks: the number of the mask token, and the range of entries (first, end) that may replace a token.
-        generator: the random generator that draws the chosen tokens and their replacements.
-        share: the probability that a token is chosen for prediction.
-        mixed: whether to replace 10 % of the chosen tokens with random entries and keep 10 %, instead of masking all.
-
-    Returns:
-        Three tensors of shape (rows, longest row): the token numbers that the model sees; 1 for tokens and 0 for padding;
-        the tokens to predict, -1 elsewhere.
-    """
+    """Mask rows of tokens. At least one token is chosen for prediction."""
     mask, first, entries = masks
     width = max(map(len, rows))
     ids, real = np.zeros((len(rows), width), np.int64), np.zeros((len(rows), width), np.int64)

@@ -41,18 +41,7 @@ def train(
     settings: MaskedSettings,
     progress: Progress | None = None,
 ) -> list[dict[str, float]]:
-    """Train a BERT and write its checkpoint; making the same call again resumes interrupted training.
-
-    Arguments:
-        corpus: paths of the training text, as in `corpora.corpus.texts`.
-        valid: paths of the held-out text, for the schedule and early stopping.
-        folder: the folder for the checkpoint.
-        settings: the settings of the model, its text and the loop.
-        progress: progress callbacks.
-
-    Returns:
-        The history of evaluations; see `loop.fit`. Its bits per word are estimates; see the module docstring.
-    """
+    """Train a BERT and write its checkpoint; making the same call again resumes interrupted training."""
     finished(folder, "masked")
     path = checkpoint.tokenizer_file(folder, lambda: word_pieces(corpus, settings.text))
     tokenizer = checkpoint.read_tokenizer(

@@ -14,12 +14,10 @@ PADDING, UNKNOWN, FIRST, LAST, MASK = SYMBOLS = ["[PAD]", "[UNK]", "[CLS]", "[SE
 
 
 def word_pieces(training: Sequence[str], text: Text) -> Tokenizer:
-    """Train a WordPiece tokenizer like BERT's, with the same entries for the same text.
-
-    The library numbers pieces in an order that changes from run to run, and breaks ties by number. To prevent that, the
-    pieces of one character are passed to it in a fixed order, as if they were special tokens. The trained vocabulary then
-    goes into a tokenizer that has the five symbols as its only special tokens.
-    """
+    """Train a WordPiece tokenizer like BERT's, with the same entries for the same text."""
+    # The library numbers pieces in an order that changes from run to run, and breaks ties by number. To prevent that,
+    # the pieces of one character are passed to it in a fixed order, as if they were special tokens. The trained
+    # vocabulary then goes into a tokenizer that has the five symbols as its only special tokens.
     normalizer = normalizers.BertNormalizer(lowercase=text.lower)
     distinct = set(chain.from_iterable(corpus.texts(training)))
     characters = sorted({normal for character in distinct for normal in normalizer.normalize_str(character)})

@@ -98,11 +98,7 @@ class _Node:
 
 
 def tagged(tree: Tree, place: str = "tree") -> list[tuple[str, str]]:
-    """Return the words of a tree with their categories; none if it has no words.
-
-    Raises:
-        InputError: a word has no tag, or more than 100 constituents are open at a word.
-    """
+    """Return the words of a tree with their categories; none if it has no words."""
     return [(word, category) for word, category, _ in _leaves(tree, place)]
 
 
@@ -239,12 +235,7 @@ def _of_word(node: _Node) -> str:
 
 
 def _divided(node: _Node, category: str) -> list[tuple[_Node, str]]:
-    """Return the children of a node with their categories.
-
-    Arguments:
-        node: a constituent.
-        category: its category.
-    """
+    """Return the children of a node with their categories."""
     if node.label not in HEADS:
         return [(child, _category(child)) for child in node.children]
     head = node.children[node.head]

@@ -26,11 +26,7 @@ _CURE = "Correct it, or remove its sentence."
 
 
 def files(tagging: Tagging, corpus: Sequence[str], valid: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the files of the tagged training text and of the tagged held-out text.
-
-    Raises:
-        UsageError: none is given, and the corpus or the held-out text has no trees.
-    """
+    """Return the files of the tagged training text and of the tagged held-out text."""
     return _files(tagging.tags, corpus, "tags"), _files(tagging.valid_tags, valid, "valid-tags")
 
 
@@ -45,11 +41,7 @@ def _files(given: str, texts: Sequence[str], option: str) -> list[str]:
 
 
 def sentences(paths: Sequence[str | Path]) -> Iterator[Tagged]:
-    """Yield the words and tags of each sentence.
-
-    Raises:
-        InputError: a file can't be read, has no tagged words, or a line is not in the layout of the file.
-    """
+    """Yield the words and tags of each sentence."""
     for path in paths:
         lines.check(Path(path))
     for path in map(str, paths):

@@ -53,11 +53,7 @@ class Multitask(RecurrentLearner):
         }  # fmt: skip
 
     def network(self, on_cpu: bool) -> Network:
-        """Build the network for the vocabulary and the tags.
-
-        Raises:
-            InputError: with a shared head, there are more tags than words.
-        """
+        """Build the network for the vocabulary and the tags."""
         size, words, head = self.settings.size, len(self.vocabulary), self.settings.tagging.head
         if head == "shared" and len(self.tags) > words:
             found, cure = f"{len(self.tags):,} tags for {words:,} words", "Use --head linear, or more text."
@@ -158,17 +154,12 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Windows(Sequence[Window]):
-    """The steps of an epoch.
+    """The steps of an epoch."""
 
-    Arguments:
-        texts: the windows of the text.
-        words, tags: the windows of the tagged text.
-        steps: the index of the window of each text in a step; None if the step has none.
-    """
-
-    texts: Columns
-    words: Columns
+    texts: Columns  # the windows of the text
+    words: Columns  # `words`, `tags`: the windows of the tagged text
     tags: Columns
+    # The index of the window of each text in a step; None if the step has none.
     steps: Sequence[tuple[int | None, int | None]]
 
     def __len__(self) -> int:

@@ -30,31 +30,18 @@ F = TypeVar("F", bound=np.floating)
 
 @dataclass(frozen=True, slots=True)
 class Smoothed(Generic[F]):
-    """The numbers of a smoothed model, by order. Arrays have shape (n-grams,).
-
-    Arguments:
-        kept: whether each n-gram belongs to the model. The prefixes and suffixes of such an n-gram do, too.
-        probabilities: p of the last word of each n-gram given the others.
-        weights: the back-off weight of each n-gram, for all orders but the highest.
-    """
+    """The numbers of a smoothed model, by order. Arrays have shape (n-grams,)."""
 
     kept: list[NDArray[np.bool_]]
-    probabilities: list[NDArray[F]]
-    weights: list[NDArray[F]]
+    probabilities: list[NDArray[F]]  # p of the last word of each n-gram given the others
+    weights: list[NDArray[F]]  # the back-off weight of each n-gram, for all orders but the highest
 
 
 def back_off(
     by_order: Sequence[Level], adjusted: Sequence[NDArray[np.int32]], discounts: Sequence[NDArray[np.float32]],
     settings: Estimation,
 ) -> Smoothed[np.float64]:  # fmt: skip
-    """Compute probabilities and back-off weights of all orders.
-
-    Arguments:
-        by_order: the n-grams of each order.
-        adjusted: the adjusted count of each n-gram, by order; shape (n-grams,).
-        discounts: the discounts of adjusted counts of 0, 1, 2, and 3 or more, by order; shape (4,).
-        settings: the thresholds.
-    """
+    """Compute probabilities and back-off weights of all orders."""
     above = [counts > threshold for counts, threshold in zip(adjusted, settings.thresholds, strict=True)]
     lower = _unigrams(adjusted[0], discounts[0], above[0])
     probabilities, weights = [lower], []
@@ -98,10 +85,8 @@ def _shares(
 
 
 def _closed(by_order: Sequence[Level], above: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
-    """Keep the n-grams above the thresholds, all unigrams, and all prefixes and suffixes of what is kept.
-
-    A prefix or suffix below its threshold keeps the probability that backing off gives it, so the model is the same.
-    """
+    """Keep the n-grams above the thresholds, all unigrams, and all prefixes and suffixes of what is kept."""
+    # A prefix or suffix below its threshold keeps the probability that backing off gives it, so the model is the same.
     kept = [np.ones(len(above[0]), np.bool_), *(stay.copy() for stay in above[1:])]
     for order in range(len(kept) - 1, 0, -1):
         level, stay = by_order[order], kept[order]

@@ -23,35 +23,17 @@ _SPECIAL = 2
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts and discounts of a text, by order.
+    """Counts and discounts of a text, by order."""
 
-    Arguments:
-        ngrams: the number of distinct n-grams before pruning; unigrams include the three special symbols.
-        counts: the number of n-grams with an adjusted count of 1, 2, 3 and 4.
-        discounts: the discounts for adjusted counts of 1, 2, and 3 or more.
-    """
-
-    ngrams: tuple[int, ...]
-    counts: tuple[tuple[int, ...], ...]
-    discounts: tuple[tuple[float, ...], ...]
+    ngrams: tuple[int, ...]  # the number of distinct n-grams before pruning; unigrams include the three special symbols
+    counts: tuple[tuple[int, ...], ...]  # the number of n-grams with an adjusted count of 1, 2, 3 and 4
+    discounts: tuple[tuple[float, ...], ...]  # the discounts for adjusted counts of 1, 2, and 3 or more
 
 
 def estimate(
     text: NDArray[np.int32], words: Sequence[str], appeared: NDArray[np.int32], settings: Estimation
 ) -> tuple[Ngrams, Statistics]:
-    """Estimate a model.
-
-    Arguments:
-        text: the numbers of the words, shape (text,), int32. Each sentence begins with bos and ends with eos (the last
-            sentence may lack eos).
-        words: the words by number: eos is 0, the unknown word 1, bos the last.
-        appeared: the words' numbers in lmplz, shape (words,), int32: by first appearance, after the unknown word (0), bos
-            (1) and eos (2). Only `lmplz_compatible` needs them.
-        settings: the estimation settings.
-
-    Raises:
-        InputError: the text does not give valid discounts, for example because it is too small.
-    """
+    """Estimate a model."""
     by_order = list(levels(text, appeared, settings.order))
     adjusted = [
         _adjusted(level, longer, len(words) - 1) for level, longer in zip(by_order, [*by_order[1:], None], strict=True)
@@ -106,13 +88,10 @@ def _interpolate(
     by_order: list[Level], adjusted: list[NDArray[np.int32]], discounts: list[NDArray[np.float32]],
     settings: Estimation,
 ) -> Smoothed[np.float32]:  # fmt: skip
-    """Interpolate each order with the one below, in lmplz's 32-bit arithmetic.
-
-        p(w | h) = (a(hw) - D(a(hw))) / A(h) + g(h) p(w | h without its first word)        A(h): the sum of a(hw) over w
-        g(h) = (sum of D(a(hw)) over w) / A(h)
-
-    For the arguments and the result see `back_off`.
-    """
+    """Interpolate each order with the one below, in lmplz's 32-bit arithmetic."""
+    #     p(w | h) = (a(hw) - D(a(hw))) / A(h) + g(h) p(w | h without its first word)        A(h): the sum of a(hw) over w
+    #     g(h) = (sum of D(a(hw)) over w) / A(h)
+    # For the arguments and the result see `back_off`.
     thresholds = settings.thresholds
     kept = [level.counts > threshold for level, threshold in zip(by_order, thresholds, strict=True)]
     kept[0][[*range(_SPECIAL), -1]] = True

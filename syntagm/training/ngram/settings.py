@@ -56,7 +56,6 @@ class Estimation:
 
     @property
     def thresholds(self) -> tuple[int, ...]:
-        """The pruning threshold of each order."""
         thresholds = self.prune or (0,)
         return (*thresholds, *[thresholds[-1]] * (self.order - len(thresholds)))
 

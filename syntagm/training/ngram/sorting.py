@@ -15,21 +15,14 @@ _BITS = 63
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
-    """The distinct n-grams of one order, in suffix order. Arrays have shape (n-grams,), int32.
+    """The distinct n-grams of one order, in suffix order. Arrays have shape (n-grams,), int32."""
 
-    Arguments:
-        firsts: the first word of each n-gram.
-        suffixes: the number, one order below, of the n-gram without its first word.
-        contexts: the number, one order below, of the n-gram without its last word.
-        counts: the number of occurrences of each n-gram.
-        last: the number of the n-gram that lmplz sorts last, which is a suffix of the last n-gram of the highest order; -1
-            if there is none.
-    """
-
-    firsts: NDArray[np.int32]
-    suffixes: NDArray[np.int32]
-    contexts: NDArray[np.int32]
-    counts: NDArray[np.int32]
+    firsts: NDArray[np.int32]  # the first word of each n-gram
+    suffixes: NDArray[np.int32]  # the number, one order below, of the n-gram without its first word
+    contexts: NDArray[np.int32]  # the number, one order below, of the n-gram without its last word
+    counts: NDArray[np.int32]  # the number of occurrences of each n-gram
+    # The number of the n-gram that lmplz sorts last, which is a suffix of the last n-gram of the highest order; -1 if
+    # there is none.
     last: int
 
 

@@ -43,45 +43,19 @@ _UNKNOWN, _START, _END, _WORDS = 0, 1, 2, 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Text:
-    """A training text as word numbers.
+    """A training text as word numbers."""
 
-    Arguments:
-        places: the numbers of the words, shape (text,), int32: bos, words and eos of each sentence.
-        vocabulary: the vocabulary without bos; the number of bos is the size of the vocabulary.
-        appeared: the words' numbers in lmplz, by first appearance, shape (words,), int32.
-        sentences: the number of sentences.
-        words: the number of words, excluding symbols.
-    """
-
-    places: NDArray[np.int32]
-    vocabulary: Vocabulary
-    appeared: NDArray[np.int32]
-    sentences: int
-    words: int
+    places: NDArray[np.int32]  # the numbers of the words, shape (text,), int32: bos, words and eos of each sentence
+    vocabulary: Vocabulary  # the vocabulary without bos; the number of bos is the size of the vocabulary
+    appeared: NDArray[np.int32]  # the words' numbers in lmplz, by first appearance, shape (words,), int32
+    sentences: int  # the number of sentences
+    words: int  # the number of words, excluding symbols
 
 
 def train(
     corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: NgramSettings, progress: Progress | None = None
 ) -> list[dict[str, float]]:
-    """Train a model and write its folder; do nothing if the same training has already finished there.
-
-    Arguments:
-        corpus: paths of the training text, as in `corpora.corpus.texts`.
-        valid: paths of the held-out text, whose perplexity is recorded in training.json; may be empty.
-        folder: the model folder.
-        settings: the settings for estimating the model and for turning text into words.
-        progress: progress callbacks.
-
-    Returns:
-        One row with the perplexity of the held-out text; empty without such text.
-
-    Raises:
-        InputError: the text can't be read or gives no discounts; see `corpora.corpus.texts`.
-        UsageError: the folder belongs to another family.
-        RunError: the folder belongs to another training run, contains a model that was not trained here, is in use, or
-            can't be written.
-        ModelError: the folder contains a file that does not belong to the model.
-    """
+    """Train a model and write its folder; do nothing if the same training has already finished there."""
     estimation, words, progress = settings.estimation, settings.words, progress or Progress()
     identity = {
         "family": "ngram",
@@ -145,13 +119,7 @@ def is_intact(folder: Path) -> bool:
 
 
 def read(corpus: Sequence[str], settings: Words, lmplz_compatible: bool) -> Text:
-    """Read a training text; for the errors see `train`.
-
-    Arguments:
-        corpus: paths of the training text.
-        settings: the settings for turning text into words.
-        lmplz_compatible: whether to add no eos after a last line without a line end, like lmplz.
-    """
+    """Read a training text; for the errors see `train`."""
     numbers: defaultdict[str, int] = defaultdict(count(_WORDS).__next__)
     number, stream, sentences = numbers.__getitem__, array("i"), 0
     for words in corpora.sentences(corpus, settings.tokens, blank=True):
@@ -205,11 +173,9 @@ def _unterminated(path: Path) -> bool:
 
 
 def held_out(ngrams: Ngrams, vocabulary: Vocabulary, files: Sequence[str], tokens: str) -> dict[str, float]:
-    """Compute the perplexity of a text, with and without unknown words, like `syntagm perplexity`.
-
-    Words are separated by white space. A word is unknown if any of its parts is unknown. A sentence end counts as a
-    word.
-    """
+    """Compute the perplexity of a text, with and without unknown words, like `syntagm perplexity`."""
+    # Words are separated by white space. A word is unknown if any of its parts is unknown. A sentence end counts as a
+    # word.
     model = BackOff(ngrams, vocabulary, "held-out text", "", Tokenisation(corpora.kind(files, tokens), True, False))
     words = unknown = 0
     bits = bits_unknown = 0.0

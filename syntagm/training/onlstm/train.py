@@ -53,11 +53,7 @@ class OnLstm(RecurrentLearner):
         )  # fmt: skip
 
     def _adaptive(self, words: int, on_cpu: bool) -> bool:
-        """Return whether the softmax is adaptive.
-
-        Raises:
-            InputError: it would have no tail.
-        """
+        """Return whether the softmax is adaptive."""
         if (softmax := self.settings.size.softmax) == "adaptive" and words <= CUTOFFS[0]:
             found, expected = f"adaptive, for a vocabulary of {words:,} words", f"more than {CUTOFFS[0]:,} words"
             raise InputError("softmax", found, expected, "Use --softmax full.")

@@ -60,13 +60,9 @@ class RecurrentSettings(Protocol):
 
 
 class RecurrentLearner(Learner, ABC):
-    """A recurrent network in training.
+    """A recurrent network in training."""
 
-    Attributes:
-        model: the class of the trained model, which reads the folder.
-    """
-
-    model: ClassVar[type[RecurrentModel]]
+    model: ClassVar[type[RecurrentModel]]  # the class of the trained model, which reads the folder
     module: Network
 
     @classmethod
@@ -78,18 +74,7 @@ class RecurrentLearner(Learner, ABC):
         settings: Any,
         progress: Progress | None = None,
     ) -> list[dict[str, float]]:
-        """Train a network and write its folder; making the same call again resumes interrupted training.
-
-        Arguments:
-            corpus: paths of the training text, as in `corpora.corpus.texts`.
-            valid: paths of the held-out text, for the schedule and early stopping.
-            folder: the folder for the model.
-            settings: the settings of the family: of the model, its text and the loop.
-            progress: progress callbacks.
-
-        Returns:
-            The history of evaluations; see `loop.fit`.
-        """
+        """Train a network and write its folder; making the same call again resumes interrupted training."""
         finished(folder, cls.model.family.name)
         # Check all paths before the training text is read, which may take long.
         corpora.files([*corpus, *valid])
@@ -184,15 +169,10 @@ class RecurrentLearner(Learner, ABC):
 
 @dataclass(frozen=True, slots=True)
 class Columns(Sequence[Tensor]):
-    """Steps through the columns of a text. Each step has the rows from its first one to that of the next step.
+    """Steps through the columns of a text. Each step has the rows from its first one to that of the next step."""
 
-    Arguments:
-        columns: word ids.
-        starts: the first row of each step.
-    """
-
-    columns: NDArray[np.int32]
-    starts: Sequence[int]
+    columns: NDArray[np.int32]  # word ids
+    starts: Sequence[int]  # the first row of each step
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -24,18 +24,9 @@ SMALL = 1e-30
 
 
 class OnePass:
-    """The loss of an output layer.
+    """The loss of an output layer."""
 
-    The gradients of the layer's weights are written directly to `grad`, in memory that is reused for each batch.
-
-    Arguments:
-        layer: a layer on the CPU, in float32, with a bias.
-        rounded: whether to multiply in bfloat16 if the CPU supports it; sums, logits, loss and gradients stay in
-            float32.
-
-    Raises:
-        UsageError: `rounded`, and this version of PyTorch can't set the precision of products.
-    """
+    # The gradients of the layer's weights are written directly to `grad`, in memory that is reused for each batch.
 
     def __init__(self, layer: nn.Linear, rounded: bool = False) -> None:
         if rounded:
@@ -45,12 +36,7 @@ class OnePass:
         self._buffer = torch.empty(ROWS, len(layer.bias))
 
     def loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
-        """Compute the mean surprisal of the targets in nats.
-
-        Arguments:
-            hidden: hidden states, shape (tokens, width).
-            targets: word numbers, shape (tokens,).
-        """
+        """Compute the mean surprisal of the targets in nats."""
         apply: Any = _Loss.apply
         loss: Tensor = apply(hidden, targets, self)
         return loss
@@ -95,11 +81,7 @@ class OnePass:
         return nats
 
     def give(self, factor: Tensor) -> None:
-        """Multiply the stored gradients by `factor`, and add them to the gradients of the layer.
-
-        Arguments:
-            factor: the gradient of the objective with respect to this loss.
-        """
+        """Multiply the stored gradients by `factor`, and add them to the gradients of the layer."""
         for parameter, gradient in zip((self.layer.weight, self.layer.bias), self._gradients, strict=True):
             if factor != 1:
                 gradient *= factor

@@ -30,72 +30,42 @@ from syntagm.training.rnng.recurrence import run
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chains:
-    """Sequences of several lengths, read together: the first elements of all, then the second ones ...
+    """Sequences of several lengths, read together: the first elements of all, then the second ones ..."""
 
-    Arguments:
-        order: the place of each element, as read, in the concatenated sequences.
-        levels: the sequences that are read on at each step, for `recurrence.run`: the longest are the first.
-        places: the place of each element of the concatenated sequences, as read.
-    """
-
-    order: Tensor
-    levels: list[Tensor]
-    places: Tensor
+    order: Tensor  # the place of each element, as read, in the concatenated sequences
+    levels: list[Tensor]  # the sequences that are read on at each step, for `recurrence.run`: the longest are the first
+    places: Tensor  # the place of each element of the concatenated sequences, as read
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constituents:
-    """Closed constituents of the same height, the longest first.
+    """Closed constituents of the same height, the longest first."""
 
-    Arguments:
-        rightward: the vectors of their children by row: the first children of all, then the second ones ...
-        leftward: the places in `rightward` of the last children of all, then of the last but one ...
-        levels: the labels of all, then the constituents that have a second child ..., for `recurrence.run`.
-        ends: the place of the last child of each one in `rightward`, which is that of the first in `leftward`.
-    """
-
-    rightward: Tensor
-    leftward: Tensor
-    levels: list[Tensor]
-    ends: Tensor
+    rightward: Tensor  # the vectors of their children by row: the first children of all, then the second ones ..
+    leftward: Tensor  # the places in `rightward` of the last children of all, then of the last but one ..
+    levels: list[Tensor]  # the labels of all, then the constituents that have a second child ..., for `recurrence.run`
+    ends: Tensor  # the place of the last child of each one in `rightward`, which is that of the first in `leftward`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Trees as numbers for a training step. Elements are numbered through all trees, by action.
+    """Trees as numbers for a training step. Elements are numbered through all trees, by action."""
 
-    Arguments:
-        words: the ids of all words.
-        distinct: the ids of all distinct words.
-        heights: the constituents of each height.
-        vectors: the row of the vector of each element, sorted by depth: distinct words, closed constituents, labels.
-        levels: for each depth, the place of the element below each element, in the depth before.
-        tops: the row of the top of the stack before each action; 0 is the bottom.
-        actions: each action, by number.
-        invalid: whether an action is not valid, shape (elements, actions).
-        read: the actions of all trees, as read by the LSTM over actions before each action.
-        acted: the order in which it reads them.
-        heard: the words of all trees, as read by the LSTM over words; a tree begins with word 0.
-        worded: the order in which it reads them.
-        known: the place of the last word before each action in `heard`.
-    """
-
-    words: Tensor
-    distinct: Tensor
+    words: Tensor  # the ids of all words
+    distinct: Tensor  # the ids of all distinct words
     heights: list[Constituents]
     vectors: Tensor
-    levels: list[Tensor]
-    tops: Tensor
-    actions: Tensor
-    invalid: Tensor
-    read: Tensor
-    acted: Chains
-    heard: Tensor
-    worded: Chains
-    known: Tensor
+    levels: list[Tensor]  # for each depth, the place of the element below each element, in the depth before
+    tops: Tensor  # the row of the top of the stack before each action; 0 is the bottom
+    actions: Tensor  # each action, by number
+    invalid: Tensor  # whether an action is not valid, shape (elements, actions)
+    read: Tensor  # the actions of all trees, as read by the LSTM over actions before each action
+    acted: Chains  # the order in which it reads them
+    heard: Tensor  # the words of all trees, as read by the LSTM over words; a tree begins with word 0
+    worded: Chains  # the order in which it reads them
+    known: Tensor  # the place of the last word before each action in `heard`
 
     def to(self, device: torch.device) -> "Batch":
-        """Return the batch on a device."""
         moved: Batch = _move_to(self, device)
         return moved
 
@@ -110,12 +80,6 @@ def _move_to(value: Any, device: torch.device) -> Any:
 
 
 def batch(trees: Sequence[Encoded], labels: int) -> Batch:
-    """Return a batch of trees.
-
-    Arguments:
-        trees: the trees.
-        labels: the number of labels.
-    """
     lengths = np.array([len(tree.actions) for tree in trees])
     starts = np.cumsum(lengths) - lengths
     actions = np.concatenate([tree.actions for tree in trees])
@@ -154,10 +118,8 @@ def batch(trees: Sequence[Encoded], labels: int) -> Batch:
 def _constituents(
     trees: Sequence[Encoded], starts: Ints, actions: Ints, word_rows: Ints, words: int
 ) -> tuple[Ints, list[Constituents]]:
-    """Return the row of the vector of each element, and the constituents of each height, roots excepted.
-
-    Rows are first the `words` distinct words, then the closed constituents by height, then the labels.
-    """
+    """Return the row of the vector of each element, and the constituents of each height, roots excepted."""
+    # Rows are first the `words` distinct words, then the closed constituents by height, then the labels.
     parts = list(zip(trees, starts, strict=True))
     closing = np.concatenate([tree.closing + start for tree, start in parts])
     children = np.concatenate([tree.children + start for tree, start in parts])
@@ -226,13 +188,7 @@ def _tensor(numbers: Ints) -> Tensor:
 
 
 def nats(network: Network, trees: Batch, softmax: OnePass | None) -> tuple[Tensor, Tensor]:
-    """Return the negative log-likelihood of all actions and of all words, in nats.
-
-    Arguments:
-        network: the network.
-        trees: the trees.
-        softmax: the loss of the output layer, if it is computed in one pass.
-    """
+    """Return the negative log-likelihood of all actions and of all words, in nats."""
     histories = [_run_stacks(network, trees).index_select(0, trees.tops)]
     if network.parts == "all":
         histories.append(

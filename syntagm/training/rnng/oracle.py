@@ -46,12 +46,7 @@ class Derivation:
 
 
 def derivations(paths: Sequence[str | Path]) -> Iterator[Derivation]:
-    """Yield the derivations of the trees in files; trees without words are skipped.
-
-    Raises:
-        UsageError: there are no paths, or the name of one is not that of a tree file.
-        InputError: a tree is not well-formed, a word has no tag, or more than 100 constituents are open at a word.
-    """
+    """Yield the derivations of the trees in files; trees without words are skipped."""
     for path in paths:
         for number, tree in enumerate(corpus.treebank([path]), 1):
             found = derivation(tree, f"{path}, tree {number}")
@@ -60,15 +55,7 @@ def derivations(paths: Sequence[str | Path]) -> Iterator[Derivation]:
 
 
 def derivation(tree: Tree, place: str = "tree") -> Derivation:
-    """Return the derivation of a tree, after it has been simplified.
-
-    Arguments:
-        tree: the tree.
-        place: where it stands, for messages.
-
-    Raises:
-        InputError: a word has no tag, or more than 100 constituents are open at a word.
-    """
+    """Return the derivation of a tree, after it has been simplified."""
     words: list[str] = []
     actions: list[str] = []
     opened = 0
@@ -124,29 +111,17 @@ def labels(found: Sequence[Derivation]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoded:
-    """A derivation as numbers. Each action adds an element to the stack: a constituent, a word, or a closed constituent.
+    """A derivation as numbers. Each action adds an element to the stack: a constituent, a word, or a closed constituent."""
 
-    Arguments:
-        words: the ids of the words.
-        actions: the actions by number, as in `models.rnng.search`.
-        below: the element below that of each action, as the number of its action; -1 for the bottom.
-        depth: the number of elements on the stack after each action, without the bottom.
-        closing: the actions that close a constituent.
-        closed: the label of each closed constituent.
-        height: the height of each closed constituent: 1, or one more than that of its highest child.
-        children: the elements of all closed constituents, one constituent after the other.
-        counts: the number of children of each closed constituent.
-    """
-
-    words: Ints
-    actions: Ints
-    below: Ints
-    depth: Ints
-    closing: Ints
-    closed: Ints
-    height: Ints
-    children: Ints
-    counts: Ints
+    words: Ints  # the ids of the words
+    actions: Ints  # the actions by number, as in `models.rnng.search`
+    below: Ints  # the element below that of each action, as the number of its action; -1 for the bottom
+    depth: Ints  # the number of elements on the stack after each action, without the bottom
+    closing: Ints  # the actions that close a constituent
+    closed: Ints  # the label of each closed constituent
+    height: Ints  # the height of each closed constituent: 1, or one more than that of its highest child
+    children: Ints  # the elements of all closed constituents, one constituent after the other
+    counts: Ints  # the number of children of each closed constituent
 
 
 def encoded(derivation: Derivation, vocabulary: Vocabulary, labels: Sequence[str]) -> Encoded:

@@ -13,16 +13,7 @@ from torch import Tensor
 
 
 def run(gates: Tensor, recurrent: Tensor, levels: Sequence[Tensor], hidden: Tensor, cell: Tensor) -> Tensor:
-    """Return the hidden state after each element, shape (elements, width), level by level.
-
-    Arguments:
-        gates: the inputs of the gates with the bias, in PyTorch's order, shape (elements, 4 * width); level by level.
-        recurrent: the recurrent weights, shape (4 * width, width).
-        levels: for each element of a level, the place in the level before of the element in whose state it is read; in the
-            first level, the row of the state at the start.
-        hidden: hidden states at the start, shape (rows, width).
-        cell: cell states at the start, of the same shape.
-    """
+    """Return the hidden state after each element, shape (elements, width), level by level."""
     apply: Any = _Run.apply
     states: Tensor = apply(gates, recurrent, hidden, cell, levels)
     return states

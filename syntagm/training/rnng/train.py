@@ -39,18 +39,7 @@ SORTED = 50
 def train(
     corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: RnngSettings, progress: Progress | None = None
 ) -> list[dict[str, float]]:
-    """Train an RNNG and write its folder, which `rnng:FOLDER` loads; making the same call again resumes interrupted training.
-
-    Arguments:
-        corpus: paths of the training trees, as in `corpora.corpus.treebank`.
-        valid: paths of the held-out trees, for the schedule and early stopping.
-        folder: the folder for the model.
-        settings: the settings of the model and the loop.
-        progress: progress callbacks.
-
-    Returns:
-        The history of evaluations; see `loop.fit`.
-    """
+    """Train an RNNG and write its folder, which `rnng:FOLDER` loads; making the same call again resumes interrupted training."""
     finished(folder, "rnng")
     # Check all paths before the training trees are read, which may take long.
     corpora.files([*corpus, *valid])
@@ -138,19 +127,12 @@ class Rnng(Learner):
 
 @dataclass(frozen=True, slots=True)
 class Batches(Sequence[Batch]):
-    """Batches of trees, built when they are used.
-
-    Arguments:
-        trees: all trees.
-        groups: the trees of each batch.
-        labels: the number of labels.
-        device: the device of the network.
-    """
+    """Batches of trees, built when they are used."""
 
     trees: Sequence[Encoded]
-    groups: Sequence[Ints]
-    labels: int
-    device: torch.device
+    groups: Sequence[Ints]  # the trees of each batch
+    labels: int  # the number of labels
+    device: torch.device  # the device of the network
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -163,11 +145,7 @@ class Batches(Sequence[Batch]):
 
 
 def _derivations(paths: Sequence[str]) -> list[Derivation]:
-    """Return the derivations of the trees in files.
-
-    Raises:
-        InputError: no tree has a word.
-    """
+    """Return the derivations of the trees in files."""
     found = list(oracle.derivations(paths))
     if not found:
         raise InputError(" ".join(map(str, paths)), "no tree with a word", "bracketed trees of sentences")

@@ -15,11 +15,7 @@ from syntagm.training.record import begun, finished
 
 
 def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
-    """Return the tokenizer file in a training folder; build and write the tokenizer if training has not begun.
-
-    Raises:
-        RunError: the folder contains a model that was not trained here, or can't be written.
-    """
+    """Return the tokenizer file in a training folder; build and write the tokenizer if training has not begun."""
     path = folder / "tokenizer.json"
     # A tokenizer without a state was left by a training run that was killed early; its text is unknown, so recreate it.
     if path.exists() and (begun(folder) or finished(folder) is not None):
@@ -33,15 +29,7 @@ def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
 
 
 def read_tokenizer(path: Path, **symbols: str) -> Any:
-    """Load the tokenizer in a file.
-
-    Arguments:
-        path: the file, `tokenizer.json`.
-        symbols: the special tokens: `unk_token`, `mask_token` ...
-
-    Raises:
-        RunError: the file is damaged.
-    """
+    """Load the tokenizer in a file."""
     fast: Any = transformers.PreTrainedTokenizerFast
     try:
         return fast(tokenizer_file=str(regular.checked(path, regular.MAX_BYTES)), **symbols)
@@ -58,17 +46,7 @@ def tokenizer_hash(tokenizer: Any) -> str:
 
 
 def write(module: Any, tokenizer: Any, folder: Path, save_dtype: str) -> None:
-    """Write a checkpoint: configuration, safetensors and tokenizer; each file is written atomically.
-
-    Arguments:
-        module: the model.
-        tokenizer: its tokenizer.
-        folder: the model folder.
-        save_dtype: the dtype of the weights: `f16` or `f32`.
-
-    Raises:
-        RunError: the checkpoint can't be written.
-    """
+    """Write a checkpoint: configuration, safetensors and tokenizer; each file is written atomically."""
     module.to("cpu", torch.float16 if save_dtype == "f16" else torch.float32)
     # The library's progress bar would appear between the progress lines of the training loop.
     hide_progress_bar: Any = transformers.logging.disable_progress_bar

@@ -12,18 +12,7 @@ _NEAR = 50
 def batches(
     lengths: NDArray[np.int64] | Sequence[int], batch: int, rank: int, world: int, generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Choose the rows of each batch of an epoch, in random order; a remainder that doesn't fill a batch is dropped.
-
-    Arguments:
-        lengths: the lengths of all rows.
-        batch: rows per batch.
-        rank: the number of this process, from 0.
-        world: the number of processes.
-        generator: the random generator that draws the order.
-
-    Returns:
-        Indices of rows, shape (batches, batch). Each process gets the same number of batches.
-    """
+    """Choose the rows of each batch of an epoch, in random order; a remainder that doesn't fill a batch is dropped."""
     order = generator.permutation(len(lengths))
     order = order[: len(order) // (batch * world) * batch * world]
     near = np.arange(len(order)) // (batch * world * _NEAR)
@@ -32,9 +21,8 @@ def batches(
 
 
 def groups(rows: Sequence[NDArray[np.int64]], tokens: int) -> Iterator[Sequence[NDArray[np.int64]]]:
-    """Yield groups of rows with at most `tokens` tokens including padding; longer rows are separate groups.
-
-    Rows must be sorted from longest to shortest."""
+    """Yield groups of rows with at most `tokens` tokens including padding; longer rows are separate groups."""
+    # Rows must be sorted from longest to shortest.
     first = 0
     while first < len(rows):
         count = max(1, tokens // len(rows[first]))

@@ -33,10 +33,6 @@ class Size:
 
 
 def refuse_long_rows(window: int, size: Size) -> None:
-    """Refuse a window longer than the model's positions.
-
-    Raises:
-        UsageError: the window is longer than the model's positions.
-    """
+    """Refuse a window longer than the model's positions."""
     if window > size.positions:
         raise UsageError("window", str(window), f"at most the model's positions ({size.positions})")

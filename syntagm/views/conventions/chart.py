@@ -57,11 +57,7 @@ def _pairs(model: str, suite: str, by_name: Mapping[str, pl.DataFrame]) -> Itera
 
 
 def draw(table: pl.DataFrame, title: str = "") -> Figure:
-    """Draw the pairs of conventions.
-
-    Arguments:
-        table: a table with the columns of `SCHEMA`.
-    """
+    """Draw the pairs of conventions."""
     models = table["model"].unique(maintain_order=True).to_list()
     suites = {model: counted(table.filter(model=model)["suite"].n_unique(), "suite") for model in models}
     panels = [

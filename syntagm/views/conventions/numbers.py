@@ -32,17 +32,11 @@ TOLERANCE = 0.0
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where unigram probabilities and ratings come from, as options of a view say it.
+    """Where unigram probabilities and ratings come from, as options of a view say it."""
 
-    Arguments:
-        unigrams: a text, or `ngram:...`; "" for none, and no convention that needs them.
-        ratings: a CSV file of ratings, for MORCELA; "" for none.
-        tokens, case: how words are found and looked up.
-    """
-
-    unigrams: str = ""
-    ratings: str = ""
-    tokens: Tokens = "blanks"
+    unigrams: str = ""  # a text, or `ngram:...`; "" for none, and no convention that needs them
+    ratings: str = ""  # a CSV file of ratings, for MORCELA; "" for none
+    tokens: Tokens = "blanks"  # `tokens`, `case`: how words are found and looked up
     case: Case = "keep"
 
     def __post_init__(self) -> None:
@@ -52,30 +46,15 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The conventions of a run.
+    """The conventions of a run."""
 
-    Arguments:
-        conventions: the conventions, of which `bits` is the first.
-        unigrams: the unigram model; None without one.
-        notes: what readers have to know, as sentences.
-    """
-
-    conventions: tuple[Convention, ...]
-    unigrams: Unigrams | None
-    notes: tuple[str, ...] = ()
+    conventions: tuple[Convention, ...]  # the conventions, of which `bits` is the first
+    unigrams: Unigrams | None  # the unigram model; None without one
+    notes: tuple[str, ...] = ()  # what readers have to know, as sentences
 
 
 def choose(run: Run, source: Source, names: Sequence[str] = ()) -> Chosen:
-    """Return the conventions that apply to a run.
-
-    Arguments:
-        names: the conventions besides `bits`; by default all linking functions for which the source suffices, and each
-            treatment of `bits` that can change something. Ties as half a hit lie between `bits` and ties as hits.
-
-    Raises:
-        UsageError: there is no such convention, or it needs unigrams.
-        InputError: unigrams or ratings can't be read.
-    """
+    """Return the conventions that apply to a run."""
     unigrams = None
     if source.unigrams:
         texts = (text for suite in run.suites for text in run.scored(suite.name)["text"].unique())
@@ -127,12 +106,7 @@ def results(run: Run, suite: str, chosen: Chosen, tokens: Tokens = "blanks") -> 
 
 
 def all_results(run: Run, chosen: Chosen, tokens: Tokens = "blanks", suite: str = "") -> pl.DataFrame:
-    """Judge the items of all suites that compare whole sentences, or of one.
-
-    Raises:
-        RunError: the run has no sentences.
-        UsageError: no suite compares two whole sentences.
-    """
+    """Judge the items of all suites that compare whole sentences, or of one."""
     if "parquet" not in run.tables:
         run.refuse("sentences, tokens or regions")
     names = [record.name for record in run.suites if not suite or record.name == suite]

@@ -11,12 +11,7 @@ FIFTHS = (0, 0.2, 0.4, 0.6, 0.8, 1)
 
 
 def quantity(field: str, title: str | None, scale: Spec | None = None, **axis: object) -> Spec:
-    """Make a channel for numbers.
-
-    Arguments:
-        scale: properties of the Vega-Lite scale.
-        axis: properties of the Vega-Lite axis.
-    """
+    """Make a channel for numbers."""
     channel: Spec = {"field": field, "type": "quantitative", "title": title}
     return channel | ({"scale": scale} if scale else {}) | ({"axis": axis} if axis else {})
 
@@ -27,11 +22,7 @@ def of(channel: Spec, field: str) -> Spec:
 
 
 def spread(channel: Spec, towards: str = "y") -> Spec:
-    """Make the two channels of an interval, from the column `low` to the column `high`.
-
-    Arguments:
-        towards: the axis of the interval, "x" or "y".
-    """
+    """Make the two channels of an interval, from the column `low` to the column `high`."""
     return {towards: of(channel, "low"), f"{towards}2": {"field": "high"}}
 
 
@@ -93,10 +84,5 @@ def names(field: str, domain: Sequence[str], **axis: object) -> Spec:
 
 
 def places(field: str, scale: Spec, title: str | None = None, **axis: object) -> Spec:
-    """Make a channel for ordered categories such as regions, words or frequency bands.
-
-    Arguments:
-        scale: properties of the Vega-Lite scale; its domain gives the order.
-        axis: properties of the Vega-Lite axis.
-    """
+    """Make a channel for ordered categories such as regions, words or frequency bands."""
     return {"field": field, "type": "ordinal", "title": title, "scale": scale, "axis": {"labelAngle": 0} | axis}

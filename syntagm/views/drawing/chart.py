@@ -131,12 +131,7 @@ def captioned(figure: Figure, sentence: str) -> Figure:
 
 
 def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "", offset: int | None = None) -> Spec:
-    """Add the schema, the titles and the shared style to a specification.
-
-    Arguments:
-        subtitle: one or more lines; dropped if there is no title.
-        offset: the space between titles and plot in pixels; needed if panels have their own titles.
-    """
+    """Add the schema, the titles and the shared style to a specification."""
     below: str | list[str] = shown(subtitle) if isinstance(subtitle, str) else [shown(line) for line in subtitle]
     if bare := _without_bars(spec):
         below = [*([below] if isinstance(below, str) and below else below), *lines([shown(bare)])]

@@ -21,12 +21,7 @@ WIDTH = 440
 
 
 def draw(estimates: Sequence[Estimate], title: str, axis: str, subtitle: Sequence[str]) -> Figure:
-    """Draw one row for each contrast, in the order of first appearance.
-
-    Arguments:
-        estimates: one estimate for each contrast and model, whose group has the model and the label `contrast`.
-        axis: the title of the axis.
-    """
+    """Draw one row for each contrast, in the order of first appearance."""
     rows = [(each.group["contrast"], each.group.model, *each.numbers, each.method) for each in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     series = list(dict.fromkeys(table["model"]))

@@ -34,33 +34,18 @@ def say(row: Row, digits: int = 3) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A panel of a figure of curves.
-
-    Arguments:
-        rows: a table with the columns model, x (numbers, or texts), value, low, high (nan: no interval) and n.
-        across: the title of the horizontal axis.
-        title, subtitle: the heading; without a title there is none.
-        reference: where a dashed line is, such as chance; nan for none.
-        said: what screen readers say of a row.
-    """
+    """A panel of a figure of curves."""
 
     rows: pl.DataFrame
-    across: str
-    title: str = ""
+    across: str  # the title of the horizontal axis
+    title: str = ""  # `title`, `subtitle`: the heading; without a title there is none
     subtitle: str = ""
-    reference: float = nan
-    said: Callable[[Row], str] = say
+    reference: float = nan  # where a dashed line is, such as chance; nan for none
+    said: Callable[[Row], str] = say  # what screen readers say of a row
 
 
 def draw(drawn: Sequence[Panel], upright: Spec, title: str, subtitle: Sequence[str], rows: pl.DataFrame) -> Figure:
-    """Draw a figure of curves.
-
-    Arguments:
-        drawn: its panels.
-        upright: the channel of the numbers, made by `drawing.axes`.
-        subtitle: the lines below the title, above the name of the model if there is only one.
-        rows: the table of the figure.
-    """
+    """Draw a figure of curves."""
     models = list(dict.fromkeys(name for panel in drawn for name in panel.rows["model"]))
     names = [shown(name) for name in models]
     plots = [
@@ -111,13 +96,7 @@ def marks(
     reference: float = nan,
     joined: bool = True,
 ) -> list[Spec]:
-    """Make the layers of points with intervals: a dashed line of reference, bars, lines and dots.
-
-    Arguments:
-        values: the data of the points, from `drawing.points`.
-        across, upright: the channels of the positions and of the numbers.
-        joined: whether a line joins the points of each series.
-    """
+    """Make the layers of points with intervals: a dashed line of reference, bars, lines and dots."""
     defined = [value for value in values if value["value"] is not None]
     bounded = [value for value in defined if value["low"] is not None]
     place: Spec = {"x": across, "color": series.colour}

@@ -32,19 +32,7 @@ def panel(
     colours: Sequence[str] = COLOURS,
     ticks: Mapping[str, str] | None = None,
 ) -> Spec:
-    """Make the Vega-Lite specification of a panel.
-
-    Arguments:
-        rows: each with name (one or more lines; models are named as in legends), series, value, low, high (nan: not drawn),
-            note (may be empty) and said (text for screen readers).
-        axis: the channel of the numbers, made by `drawing.axes`.
-        reference: the position of a dashed line; nan for no line.
-        series: all series, in the order of their colours and shapes.
-        labels: whether names are written on the left.
-        key: whether there is a legend of the series.
-        colours: the colours of the series.
-        ticks: further columns of the rows (nan: not drawn) -> the colour of the tick at their number.
-    """
+    """Make the Vega-Lite specification of a panel."""
     short = short_names(list(dict.fromkeys(row["name"] for row in rows)))
     rows = [{**row, "name": short[row["name"]]} for row in rows]
     ticks = ticks or {}

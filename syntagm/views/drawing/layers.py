@@ -9,12 +9,7 @@ Values = Sequence[Mapping[str, object]]
 
 
 def layer(mark: Spec, encoding: Spec, where: Spec | None = None, values: Values | None = None) -> Spec:
-    """Make a layer from a mark and its channels.
-
-    Arguments:
-        where: a filter that selects the rows to draw, made by `defined` or `equal`.
-        values: the rows of this layer; by default those of the chart.
-    """
+    """Make a layer from a mark and its channels."""
     data: Spec = {} if values is None else {"data": {"values": list(values)}}
     return data | ({"transform": [{"filter": where}]} if where else {}) | {"mark": mark, "encoding": encoding}
 

@@ -31,14 +31,8 @@ def beside(panels: Sequence[Spec], spacing: int) -> Spec:
 
 
 def by_model(panel: Spec, values: Values, models: int) -> Spec:
-    """Arrange a panel for each model, one below the other, in the order of first appearance.
-
-    With a single model there is no heading.
-
-    Arguments:
-        values: the rows of all models; the field `model` names the panel.
-        models: the number of models.
-    """
+    """Arrange a panel for each model, one below the other, in the order of first appearance."""
+    # With a single model there is no heading.
     if models < 2:
         return {"data": {"values": list(values)}, **panel}
     ordered = [{**value, "panel": index} for index, value in enumerate(values)]

@@ -14,11 +14,7 @@ _TABLE = re.compile(
 
 
 def ordered(pdf: bytes) -> bytes:
-    """Sort the resources of a PDF, and number its objects in the order of reference.
-
-    Arguments:
-        pdf: a PDF with one table of objects at its end, as written by the converter. Other PDFs are returned unchanged.
-    """
+    """Sort the resources of a PDF, and number its objects in the order of reference."""
     if not (table := _TABLE.search(pdf)):
         return pdf
     offsets = {number: int(line[:10]) for number, line in enumerate(table[1].splitlines()) if line[17:18] == b"n"}

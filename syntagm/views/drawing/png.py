@@ -11,11 +11,7 @@ _DATA, _END = b"IDAT", b"IEND"
 
 
 def packed(png: bytes) -> bytes:
-    """Compress the pixels of a PNG again; its other parts stay as they are.
-
-    Arguments:
-        png: a PNG as the converter wrote it. What isn't one is returned unchanged.
-    """
+    """Compress the pixels of a PNG again; its other parts stay as they are."""
     if not png.startswith(_SIGNATURE):
         return png
     parts, pixels, at = [_SIGNATURE], zlib.decompressobj(), len(_SIGNATURE)

@@ -16,21 +16,13 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The series of a chart, with their channels.
+    """The series of a chart, with their channels."""
 
-    Arguments:
-        field: the column with the names of the series.
-        names: the displayed names, in order.
-        width: the width of the plot in pixels; the legend must fit into it.
-        key: whether there is a legend.
-        colours: the colours, in the order of the names.
-    """
-
-    field: str
-    names: Sequence[str]
-    width: float = 0.0
-    key: bool = False
-    colours: Sequence[str] = COLOURS
+    field: str  # the column with the names of the series
+    names: Sequence[str]  # the displayed names, in order
+    width: float = 0.0  # the width of the plot in pixels; the legend must fit into it
+    key: bool = False  # whether there is a legend
+    colours: Sequence[str] = COLOURS  # the colours, in the order of the names
 
     @property
     def colour(self) -> Spec:

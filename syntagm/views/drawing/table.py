@@ -244,12 +244,7 @@ class Table(Product):
 
 
 class Listing(list[T]):
-    """A list that is shown as a table, in a notebook and by `print`.
-
-    Arguments:
-        entries: the entries.
-        table: function from entries to their table.
-    """
+    """A list that is shown as a table, in a notebook and by `print`."""
 
     def __init__(self, entries: Iterable[T], table: Callable[[Sequence[T]], Table]) -> None:
         super().__init__(entries)

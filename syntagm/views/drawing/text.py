@@ -153,10 +153,8 @@ def _pooled(remark: str) -> str:
 
 
 def remarks_on(estimates: Iterable[Estimate]) -> tuple[str, ...]:
-    """Return what limits the estimates of a figure as sentences; each estimate is named by its suites.
-
-    Models are named, in short, only where a remark is not on all of them, and alone if it is on all their numbers.
-    """
+    """Return what limits the estimates of a figure as sentences; each estimate is named by its suites."""
+    # Models are named, in short, only where a remark is not on all of them, and alone if it is on all their numbers.
     drawn = list(estimates)
     models = short_names(list(dict.fromkeys(estimate.group.model for estimate in drawn)))
     # Remark ("": any) and place or model -> the models or places that have it.
@@ -176,11 +174,7 @@ def remarks_on(estimates: Iterable[Estimate]) -> tuple[str, ...]:
 
 
 def limits(named: Iterable[tuple[str, Estimate]], most: int = MOST) -> tuple[str, ...]:
-    """Return what limits estimates as sentences: the remarks on them, and what intervals for other units don't know.
-
-    Arguments:
-        named: the name and the estimate of each number; `most` is as in `remarks`.
-    """
+    """Return what limits estimates as sentences: the remarks on them, and what intervals for other units don't know."""
     numbers = list(named)
     general = unseen_of(estimate.method for _, estimate in numbers)
     return (*remarks(((name, estimate.remarks) for name, estimate in numbers), most), *general)

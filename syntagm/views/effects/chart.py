@@ -37,14 +37,8 @@ def draw_figure(runs: Sequence[Run], suite: Suite = "", measure: Measure = "each
 def draw(
     estimated: Sequence[Effect], title: str = "", measure: str = "each", ends: tuple[float, float] | None = None
 ) -> Figure:
-    """Draw effects, one panel for each suite, in the order of first appearance.
-
-    If every suite has the same single comparison, as minimal pairs do, one panel has a row for each suite.
-
-    Arguments:
-        measure: the prediction whose effects are drawn, "first" or "each". Unless it is "each", the subtitle names it.
-        ends: the ends of the axis; by default those of these effects, as returned by `extent`.
-    """
+    """Draw effects, one panel for each suite, in the order of first appearance."""
+    # If every suite has the same single comparison, as minimal pairs do, one panel has a row for each suite.
     ends = ends or extent(estimated)
     models = list(distinct(effect.estimate.group.model for effect in estimated).values())
     by_suite: dict[str, list[Effect]] = {}
@@ -109,15 +103,7 @@ def panel(
     labelled: str = "bottom",
     by_suite: bool = False,
 ) -> Spec:
-    """Make a panel with a row for each comparison.
-
-    Arguments:
-        models: the names of all models of the figure, in the order of their colours.
-        ends: the ends of the axis, as returned by `extent`.
-        key: whether there is a legend, if there are several models.
-        labelled: where the axis has a title and labels, "top" or "bottom"; "" for neither.
-        by_suite: whether rows have the names of their suites.
-    """
+    """Make a panel with a row for each comparison."""
     apart = several(estimated)
     rows = []
     for of_row, row in zip(estimated, frame(estimated).iter_rows(named=True), strict=True):

@@ -35,35 +35,24 @@ _ROUNDING = 1e-10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Differences:
-    """The differences in bits between the two sides of a comparison, within each item.
+    """The differences in bits between the two sides of a comparison, within each item."""
 
-    Arguments:
-        measure: the name of the prediction that contains the comparison.
-        items: the items, with the columns item and occurrence.
-        bits: the difference of each item; nan if a region is missing or undefined. Shape (items,).
-    """
-
-    measure: str
+    measure: str  # the name of the prediction that contains the comparison
     comparison: Formula
-    items: pl.DataFrame
-    bits: NDArray[np.float64]
+    items: pl.DataFrame  # the items, with the columns item and occurrence
+    bits: NDArray[np.float64]  # the difference of each item; nan if a region is missing or undefined. Shape (items,).
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The effect of a comparison.
-
-    Arguments:
-        estimate: the mean of the differences in bits; its group has model, suite and measure.
-        d: the mean divided by the standard deviation of the differences (Cohen's d_z); nan if there are fewer than two
-            items, or if all differences are equal within the tolerance.
-        alike: how alike items that share words are.
-    """
+    """The effect of a comparison."""
 
     comparison: Formula
-    estimate: Estimate
+    estimate: Estimate  # the mean of the differences in bits; its group has model, suite and measure
+    # The mean divided by the standard deviation of the differences (Cohen's d_z); nan if there are fewer than two
+    # items, or if all differences are equal within the tolerance.
     d: float
-    alike: Alike
+    alike: Alike  # how alike items that share words are
 
     @property
     def missing(self) -> str:
@@ -82,16 +71,7 @@ class Effect:
 def differences(
     run: Run, suite: str, measure: str = "each", sentences: pl.DataFrame | None = None
 ) -> list[Differences]:
-    """Compute the differences of all items for each comparison of the predictions of a suite.
-
-    Arguments:
-        measure: the name of a prediction, "first" or "each".
-        sentences: the sentences of the suite, if they are already loaded.
-
-    Raises:
-        FormulaError: a formula in the record can't be parsed.
-        RunError: the run has no surprisals.
-    """
+    """Compute the differences of all items for each comparison of the predictions of a suite."""
     if not (compared := comparisons(run.suite(suite), measure)):
         return []
     if sentences is None or not run.task.surprisals:
@@ -100,14 +80,7 @@ def differences(
 
 
 def comparisons(record: SuiteRecord, measure: str = "each") -> list[tuple[str, Formula]]:
-    """Return the comparisons of the predictions of a suite, each with the name of its prediction.
-
-    Arguments:
-        measure: as for `differences`.
-
-    Raises:
-        FormulaError: a formula in the record can't be parsed.
-    """
+    """Return the comparisons of the predictions of a suite, each with the name of its prediction."""
     return [
         (name, comparison)
         for name, formula in _formulas(record, measure).items()
@@ -116,13 +89,7 @@ def comparisons(record: SuiteRecord, measure: str = "each") -> list[tuple[str, F
 
 
 def within(sentences: pl.DataFrame, reading: Reading, compared: Sequence[tuple[str, Formula]]) -> list[Differences]:
-    """Compute the differences of all items for some comparisons.
-
-    Arguments:
-        sentences: one row per sentence, with the columns of `tasks.items.SENTENCES`.
-        reading: how the bits of tokens become those of regions.
-        compared: the comparisons, as `comparisons` returns them.
-    """
+    """Compute the differences of all items for some comparisons."""
     table = matching.numbered(sentences, "condition")
     items = table.select("item", matching.OCCURRENCE).unique(maintain_order=True).with_row_index("number")
     # Items with the same id are told apart by their number, which takes the place of the id.
@@ -158,11 +125,7 @@ def _formulas(record: SuiteRecord, measure: str) -> dict[str, Formula]:
 
 
 def references(record: SuiteRecord) -> tuple[Reference, ...]:
-    """Return the regions and conditions that the first prediction of a suite compares, including repetitions.
-
-    Raises:
-        FormulaError: the formula can't be parsed.
-    """
+    """Return the regions and conditions that the first prediction of a suite compares, including repetitions."""
     return tuple(reference for formula in _formulas(record, "first").values() for reference in formula.references())
 
 
@@ -174,13 +137,8 @@ def first_of_several(record: SuiteRecord) -> str:
 def effects(
     run: Run, suite: str, measure: str = "each", model: str = "", sentences: pl.DataFrame | None = None
 ) -> list[Effect]:
-    """Estimate the effect of each comparison of the predictions of a suite.
-
-    The arguments and errors are the same as for `differences`, and:
-
-    Arguments:
-        model: the name of the model in the estimates; by default that of the run.
-    """
+    """Estimate the effect of each comparison of the predictions of a suite."""
+    # The arguments and errors are the same as for `differences`, and:
     words, tolerance = SharedWords(), run.tolerance_in_bits
     return [
         _effect(found, Group(model or run.model, suite, found.measure), found.bits, tolerance, run, words)
@@ -189,14 +147,8 @@ def effects(
 
 
 def between(first: Run, second: Run, suite: str, measure: str = "each") -> list[tuple[Effect, Effect, Effect]]:
-    """Estimate the effects under two models, and their difference within items, for each comparison that both have.
-
-    The effects of the two models use the items that are defined under both.
-
-    Returns:
-        For each comparison, the effects under the first and under the second model, and their difference, second minus
-        first.
-    """
+    """Estimate the effects under two models, and their difference within items, for each comparison that both have."""
+    # The effects of the two models use the items that are defined under both.
     others = {(found.measure, found.comparison): found for found in differences(second, suite, measure)}
     on, estimated, words = ["item", matching.OCCURRENCE], [], SharedWords()
     for found in differences(first, suite, measure):
@@ -273,11 +225,7 @@ def several(estimated: Sequence[Effect]) -> bool:
 
 
 def all_effects(runs: Sequence[Run], suite: str, measure: str) -> Iterator[Effect]:
-    """Yield the effects of all runs; their groups have distinct names of models and suites.
-
-    Raises:
-        UsageError: there are no effects.
-    """
+    """Yield the effects of all runs; their groups have distinct names of models and suites."""
     names, count = titles(runs), 0
     for model, run in named(runs):
         for record in run.suites:

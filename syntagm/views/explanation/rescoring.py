@@ -14,15 +14,10 @@ _TEXTS: Mapping[str, Callable[[str], str]] = {"a blank before": lambda text: f" 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A difference that needs other surprisals: a setting of the model, or another text.
+    """A difference that needs other surprisals: a setting of the model, or another text."""
 
-    Arguments:
-        setting: the name of a setting; "" for another text.
-        value: its value, or a key of `_TEXTS`.
-    """
-
-    setting: str
-    value: str
+    setting: str  # the name of a setting; "" for another text
+    value: str  # its value, or a key of `_TEXTS`
 
     def __str__(self) -> str:
         return f"{self.setting}={self.value}" if self.setting else self.value
@@ -30,31 +25,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Answers to texts under some changes.
+    """Answers to texts under some changes."""
 
-    Arguments:
-        of: text -> the text that was scored, and its surprisals.
-        first_scored: whether the model had a start-of-text symbol.
-        tolerance: differences in bits within it are ties.
-    """
-
-    of: Mapping[str, tuple[str, Surprisals]]
-    first_scored: bool
-    tolerance: float
+    of: Mapping[str, tuple[str, Surprisals]]  # text -> the text that was scored, and its surprisals
+    first_scored: bool  # whether the model had a start-of-text symbol
+    tolerance: float  # differences in bits within it are ties
 
 
 class Rescoring:
-    """A model that scores texts again, under changes.
-
-    Arguments:
-        name: the name of the model.
-        run: the run that it made.
-        texts: the texts.
-
-    Raises:
-        UsageError: the run is of another model, or of the same one with other settings.
-        ModelError: the model can't be loaded.
-    """
+    """A model that scores texts again, under changes."""
 
     def __init__(self, name: str, run: Run, texts: Sequence[str]) -> None:
         self._name, self._texts = name, list(dict.fromkeys(texts))

@@ -44,17 +44,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The differences that explain most, of sets with the same number of them.
+    """The differences that explain most, of sets with the same number of them."""
 
-    Arguments:
-        best: the differences.
-        others: further sets of as many that leave as many items.
-        left: the items on which the verdicts still differ.
-    """
-
-    best: Candidate
-    others: tuple[Candidate, ...]
-    left: int
+    best: Candidate  # the differences
+    others: tuple[Candidate, ...]  # further sets of as many that leave as many items
+    left: int  # the items on which the verdicts still differ
 
     @property
     def differences(self) -> int:
@@ -64,19 +58,12 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the search found.
+    """What the search found."""
 
-    Arguments:
-        items: the number of items that were looked at.
-        of: the number of items of both runs.
-        steps: an explanation for each number of differences from 0, as long as more is explained.
-        refused: changes that the model refused, with its reasons.
-    """
-
-    items: int
-    of: int
-    steps: tuple[Explanation, ...]
-    refused: tuple[str, ...] = ()
+    items: int  # the number of items that were looked at
+    of: int  # the number of items of both runs
+    steps: tuple[Explanation, ...]  # an explanation for each number of differences from 0, as long as more is explained
+    refused: tuple[str, ...] = ()  # changes that the model refused, with its reasons
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +74,7 @@ class _Pair:
 
 
 def explain(first: Run, second: Run, model: str | Rescoring = "") -> Found:
-    """Find the smallest sets of differences that turn the verdicts of a run into those of another.
-
-    Arguments:
-        first: a run with surprisals.
-        second: a run of the same suites, of whatever tool. Its verdicts are those that the tool reports, if it does.
-        model: the model of the first run, by its name or as a `Rescoring` of all its texts. It then scores pairs again under
-            other settings and with other texts: up to 500 with other verdicts and as many others, drawn at random. Without it,
-            only differences are tried that can be computed from the tokens of the run.
-
-    Raises:
-        UsageError: no suite of both compares two whole sentences, or the model is another one.
-        ModelError: the model can't be loaded.
-    """
+    """Find the smallest sets of differences that turn the verdicts of a run into those of another."""
     judge = Judge(first.tolerance_in_bits, first.record["model"]["start"] is not None)
     listed = list(_pairs(first, second))
     bits = Convention.parse(DEFAULT)
@@ -141,11 +116,7 @@ def explain(first: Run, second: Run, model: str | Rescoring = "") -> Found:
 
 
 def _pairs(first: Run, second: Run) -> Iterator[_Pair]:
-    """Yield the pairs of both runs with the verdict of the second.
-
-    Raises:
-        UsageError: there is no such pair.
-    """
+    """Yield the pairs of both runs with the verdict of the second."""
     hashes = {suite.name: suite.hash for suite in second.suites}
     shared = [suite.name for suite in first.suites if hashes.get(suite.name) == suite.hash and whole(first, suite.name)]
     for name in shared:

@@ -45,12 +45,7 @@ class EveryEvalEver(Export):
     marks = ('"source_name": "Syntagm"',)
 
     def write(self, source: str, output: Path | None) -> Outcome:
-        """Write the files.
-
-        Raises:
-            UsageError: the output is standard output, or has another ending than .json.
-            InputError: the run has no verdicts.
-        """
+        """Write the files."""
         if not output or output.suffix != ".json":
             found = "standard output" if not output else str(output)
             raise UsageError("-o", found, "a file name that ends in .json: the items are written beside it")
@@ -60,15 +55,7 @@ class EveryEvalEver(Export):
 
 
 def write(run: Run, path: Path) -> tuple[list[str], tuple[str, ...]]:
-    """Write the record to `path`, and the items beside it.
-
-    Returns:
-        A sentence for each number that can't be exported, and notes about the files.
-
-    Raises:
-        InputError: the run has no sentences with verdicts.
-        RunError: a file can't be written or stands in the way, or a shard is damaged.
-    """
+    """Write the record to `path`, and the items beside it."""
     scores, missing = _scores(run)
     if not scores:
         raise InputError(run.place, "no verdicts", "a run of `syntagm run` with predictions", "; ".join(missing))

@@ -71,15 +71,7 @@ class LmEval(Export):
 
 
 def write(run: Run, path: Path) -> list[str]:
-    """Write the results JSON to `path`, and the samples next to it.
-
-    Returns:
-        A sentence for each suite that can't be exported, with the reason.
-
-    Raises:
-        InputError: no suite can be exported.
-        RunError: a file can't be written, or a shard is damaged.
-    """
+    """Write the results JSON to `path`, and the samples next to it."""
     tasks, skipped = _tasks(run)
     if not tasks:
         raise InputError(

@@ -87,11 +87,7 @@ def _shown(run: Run, key: str) -> str:
 
 
 def warnings(first: Run, second: Run, shares: bool) -> list[str]:
-    """Return one sentence for each reason why two fill runs are not comparable; an empty list for other runs.
-
-    Arguments:
-        shares: whether the compared measure depends on the rows of the list, unlike `tse`.
-    """
+    """Return one sentence for each reason why two fill runs are not comparable; an empty list for other runs."""
     if not (kept.over_gaps(first) and kept.over_gaps(second)):
         return []
     reasons = differences(first, second)

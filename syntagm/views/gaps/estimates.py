@@ -25,11 +25,7 @@ from syntagm.views.gaps import kept
 
 
 def estimates(run: Run, cuts: Sequence[Cut] | None = None) -> list[Estimate]:
-    """Compute the estimates for each suite; their groups have model, suite and measure.
-
-    Arguments:
-        cuts: the cut-offs; by default all cut-offs of the run.
-    """
+    """Compute the estimates for each suite; their groups have model, suite and measure."""
     chosen = kept.cuts(run) if cuts is None else cuts
     return [
         estimate
@@ -39,14 +35,8 @@ def estimates(run: Run, cuts: Sequence[Cut] | None = None) -> list[Estimate]:
 
 
 def pooled(run: Run, tag: str = "construction", cuts: Sequence[Cut] | None = None) -> list[Estimate]:
-    """Compute the estimates over all suites with each value of a tag; their groups have model, label and measure.
-
-    A context that several of the suites share counts once, with its values in the first of them.
-
-    Arguments:
-        tag: a tag of the suites; suites without it are skipped.
-        cuts: the cut-offs; by default all cut-offs of the run.
-    """
+    """Compute the estimates over all suites with each value of a tag; their groups have model, label and measure."""
+    # A context that several of the suites share counts once, with its values in the first of them.
     chosen = kept.cuts(run) if cuts is None else cuts
     values = dict.fromkeys(suite.tags[tag] for suite in run.suites if tag in suite.tags)
     suites = {value: [suite.name for suite in run.suites if suite.tags.get(tag) == value] for value in values}
@@ -55,19 +45,13 @@ def pooled(run: Run, tag: str = "construction", cuts: Sequence[Cut] | None = Non
 
 
 def contexts(run: Run, suites: Sequence[str]) -> pl.DataFrame:
-    """Return the distinct contexts of suites, each with its values in the first suite that contains it.
-
-    The columns are the same as for `kept.contexts`.
-    """
+    """Return the distinct contexts of suites, each with its values in the first suite that contains it."""
+    # The columns are the same as for `kept.contexts`.
     return pl.concat([kept.contexts(run, name) for name in suites]).unique("context", keep="first", maintain_order=True)
 
 
 def of_suites(run: Run, group: Group, suites: Sequence[str], cuts: Sequence[Cut]) -> Iterator[Estimate]:
-    """Yield the estimates over several suites, as in `pooled`.
-
-    Arguments:
-        group: the group of the estimates, without the measure.
-    """
+    """Yield the estimates over several suites, as in `pooled`."""
     yield _tse(run, group, suites)
     table = contexts(run, suites).select(f"{name}{cut}" for cut in cuts for name in tables.WEIGHTS)
     columns = {name: table[name].to_numpy() for name in table.columns}
@@ -87,12 +71,7 @@ _CROSSED = ("equal_weight", "model_weight")
 
 
 def _crossed(measure: str, values: NDArray[np.float64], lemmas: pl.DataFrame) -> Interval | None:
-    """Return the interval for other contexts and other lemmas; None with fewer than two lemmas.
-
-    Arguments:
-        values: one for each context; nan is undefined.
-        lemmas: sums over contexts, from `kept.lemmas`.
-    """
+    """Return the interval for other contexts and other lemmas; None with fewer than two lemmas."""
     sums = (
         lemmas.group_by("row", maintain_order=True)
         .agg(pl.col("contexts", "won", "right", "wrong").sum())

@@ -8,11 +8,7 @@ from syntagm.views.gaps import kept
 
 
 def filled(runs: Sequence[Run]) -> list[tuple[str, Run]]:
-    """Return fill runs with the names of their models, as in `runs.several.named`.
-
-    Raises:
-        RunError: a run is not a fill run.
-    """
+    """Return fill runs with the names of their models, as in `runs.several.named`."""
     pairs = []
     for name, run in named(runs):
         if not kept.over_gaps(run):

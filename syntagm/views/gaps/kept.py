@@ -35,22 +35,16 @@ def cuts(run: Run) -> tuple[Cut, ...]:
 
 @lru_cache(maxsize=16)
 def words(run: Run) -> WordList:
-    """Return the word list of a run, with its tags.
-
-    Raises:
-        RunError: words.csv is damaged or has been edited.
-    """
+    """Return the word list of a run, with its tags."""
     words_of_run = kept(run.file("words.csv"), f"{run.place}/words.csv")
     return replace(words_of_run, name=run.record["options"]["words"]["name"])
 
 
 def contexts(run: Run, suite: str | None = None) -> pl.DataFrame:
-    """Return a table with one row for each context of a suite, or of all suites.
-
-    Columns: suite, context (a hash of its content), item (the first item with this context), left, right, label, items
-    (number of items), eligible and ranked (number of rows of the list counted without and with a cut-off), and
-    equal_weight, model_weight and covered at each cut-off.
-    """
+    """Return a table with one row for each context of a suite, or of all suites."""
+    # Columns: suite, context (a hash of its content), item (the first item with this context), left, right, label,
+    # items (number of items), eligible and ranked (number of rows of the list counted without and with a cut-off), and
+    # equal_weight, model_weight and covered at each cut-off.
     return run.table("contexts.parquet", suite)
 
 
@@ -61,24 +55,18 @@ def several_tokens(run: Run) -> bool:
 
 
 def lemmas(run: Run, suite: str | None = None) -> pl.DataFrame:
-    """Return a table of sums over contexts, with one row for each suite, label and lemma.
-
-    Columns: suite, label, row (number in the list, from 0), lemma, contexts, won (proportion of the row's pairs in
-    which the correct form is more probable), right and wrong (probability of the correct form and of the other forms).
-    """
+    """Return a table of sums over contexts, with one row for each suite, label and lemma."""
+    # Columns: suite, label, row (number in the list, from 0), lemma, contexts, won (proportion of the row's pairs in
+    # which the correct form is more probable), right and wrong (probability of the correct form and of the other
+    # forms).
     keys = ("suite", "label", "row", "lemma")
     return run.table("lemmas.parquet", suite).group_by(keys, maintain_order=True).agg(pl.exclude(keys).sum())
 
 
 def top_words(run: Run, suite: str) -> pl.DataFrame:
-    """Return a table of the most probable entries of the vocabulary in each context of a suite, from the most probable.
-
-    Columns: context, item, left, right and label of the context; rank, entry (as text), begins (whether it begins a word) and
-    bits; lemma and form_label, null for entries that are no forms of the word list.
-
-    Raises:
-        RunError: the run has kept no entries.
-    """
+    """Return a table of the most probable entries of the vocabulary in each context of a suite, from the most probable."""
+    # Columns: context, item, left, right and label of the context; rank, entry (as text), begins (whether it begins a
+    # word) and bits; lemma and form_label, null for entries that are no forms of the word list.
     if "top_words.parquet" not in run.tables:
         raise RunError(
             run.place, "no most probable entries", "a run that kept them",

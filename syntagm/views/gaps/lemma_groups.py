@@ -20,11 +20,7 @@ _FIXED = "contexts"
 
 
 def by_lemma(table: pl.DataFrame) -> pl.DataFrame:
-    """Sum `contexts`, `won`, `right` and `wrong` over suites and labels, with one row for each lemma that has contexts.
-
-    Arguments:
-        table: a table with these columns, `row` and `lemma`.
-    """
+    """Sum `contexts`, `won`, `right` and `wrong` over suites and labels, with one row for each lemma that has contexts."""
     sums = table.group_by("row", "lemma", maintain_order=True).agg(pl.col("contexts", "won", "right", "wrong").sum())
     return sums.filter(pl.col("contexts") > 0)
 
@@ -122,11 +118,6 @@ def _value(table: pl.DataFrame, measure: str) -> tuple[float, Spread | None]:
 
 
 def add_tags(table: pl.DataFrame, tags: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> pl.DataFrame:
-    """Add a column for each tag of the lemmas, with empty text for a lemma without the tag.
-
-    Arguments:
-        tags: lemma -> tag -> value.
-        names: the tags.
-    """
+    """Add a column for each tag of the lemmas, with empty text for a lemma without the tag."""
     columns = [[tags.get(lemma, {}).get(name, "") for lemma in table["lemma"]] for name in names]
     return table.with_columns(pl.Series(name, column, pl.String) for name, column in zip(names, columns, strict=True))

@@ -20,14 +20,9 @@ _TAG = "tag:"
 
 
 def table(run: Run, suites: Sequence[str] = ()) -> pl.DataFrame:
-    """Sum over the contexts of suites; return one row for each label and lemma, with the tags of the word list.
-
-    Columns: label, row, lemma, contexts, won, right, wrong as in `kept.lemmas`, then the tags, named by `column`. A
-    context that several suites share counts in each of them.
-
-    Arguments:
-        suites: names of suites; all suites by default.
-    """
+    """Sum over the contexts of suites; return one row for each label and lemma, with the tags of the word list."""
+    # Columns: label, row, lemma, contexts, won, right, wrong as in `kept.lemmas`, then the tags, named by `column`. A
+    # context that several suites share counts in each of them.
     lemmas = pl.concat([kept.lemmas(run, name) for name in suites or [suite.name for suite in run.suites]])
     keys = ("label", "row", "lemma")
     summed = lemmas.group_by(keys, maintain_order=True).agg(pl.col("contexts", "won", "right", "wrong").sum())
@@ -52,19 +47,7 @@ def _tags(run: Run) -> list[str]:
 
 
 def by_tag(run: Run, tag: str, suites: Sequence[str] = ()) -> list[Estimate]:
-    """Compute equal weight and model weight of the lemmas with each value of a tag, over all labels.
-
-    Arguments:
-        tag: a column of the word list, for example "band".
-        suites: names of suites; all suites by default.
-
-    Returns:
-        The estimates in the order of the sorted values. Their groups have model, measure and the label `column(tag)`; n
-        counts lemmas.
-
-    Raises:
-        UsageError: the word list has no such tag.
-    """
+    """Compute equal weight and model weight of the lemmas with each value of a tag, over all labels."""
     if tag not in _tags(run):
         known = ", ".join(_tags(run)) or "a word list with tags"
         raise UsageError(f"word list {kept.words(run).name}", f"no tag {tag!r}", known)

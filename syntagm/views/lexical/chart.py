@@ -59,11 +59,7 @@ def draw_figure(
 
 
 def draw(tables: Sequence[Words], title: str = "") -> Figure:
-    """Draw words by frequency; words of unknown frequency are named above their panel.
-
-    Arguments:
-        tables: the tables that `of_words` returns, one for each suite and model.
-    """
+    """Draw words by frequency; words of unknown frequency are named above their panel."""
     rows = [
         (words.model, words.suite, word, words.frequencies.get(word), estimate.value, estimate.low, estimate.high,
          estimate.n, estimate.ties, estimate.undefined, estimate.method)
@@ -133,10 +129,8 @@ def _rows(tables: Sequence[Words], models: dict[str, str]) -> Spec:
 
 
 def _place(values: list[dict[str, Any]], models: Sequence[str], domain: tuple[float, float]) -> None:
-    """Move dots of several models apart, and add the height of its label to each row, in units of accuracy.
-
-    A label is close to its dot, but not over other labels or dots. A word is labelled once, at its highest dot.
-    """
+    """Move dots of several models apart, and add the height of its label to each row, in units of accuracy."""
+    # A label is close to its dot, but not over other labels or dots. A word is labelled once, at its highest dot.
     scale = WIDTH / log10(domain[1] / domain[0])
     step = min(2.0 * _DOT, _SPREAD / max(len(models) - 1, 1))
     taken: list[tuple[float, float, float]] = []

@@ -14,28 +14,14 @@ FREQUENCY = "frequency"
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """Word frequencies.
+    """Word frequencies."""
 
-    Arguments:
-        of: label -> frequency; None if unknown.
-        about: the source of the numbers.
-    """
-
-    of: Callable[[str], float | None]
-    about: str
+    of: Callable[[str], float | None]  # label -> frequency; None if unknown
+    about: str  # the source of the numbers
 
 
 def frequencies(run: Run, words: str, unigrams: str) -> Frequencies:
-    """Read word frequencies from a word list, or count words in a text.
-
-    Arguments:
-        words: a word list with the column `frequency`. A label must be a lemma, or a form of exactly one lemma.
-        unigrams: a text; if it is given, the list is not used. Words are counted in lower case after Penn Treebank
-            tokenisation.
-
-    Raises:
-        UsageError: the word list has no frequencies, or `ngram:` is given, which has no counts.
-    """
+    """Read word frequencies from a word list, or count words in a text."""
     if unigrams:
         counts = read_unigrams(unigrams, run, "treebank", "lower").counts
         if counts is None:

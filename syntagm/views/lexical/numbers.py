@@ -29,36 +29,22 @@ Text = Annotated[str, "a text to count words in, instead of a word list"]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of one suite under one model.
-
-    Arguments:
-        accuracies: word -> accuracy.
-        frequencies: word -> frequency, if known.
-        association: Spearman's correlation of accuracy and frequency; None with fewer than three words.
-        missing: the words excluded from the correlation.
-        about: the source of the frequencies.
-    """
+    """The words of one suite under one model."""
 
     model: str
     suite: str
-    accuracies: dict[str, Estimate]
-    frequencies: dict[str, float]
+    accuracies: dict[str, Estimate]  # word -> accuracy
+    frequencies: dict[str, float]  # word -> frequency, if known
+    # Spearman's correlation of accuracy and frequency; None with fewer than three words.
     association: Association | None
-    missing: list[str]
-    about: str
+    missing: list[str]  # the words excluded from the correlation
+    about: str  # the source of the frequencies
 
 
 def of_words(
     runs: Sequence[Run], by: str, suite: Sequence[str], measure: str, words: str, unigrams: str
 ) -> list[Words]:
-    """Compute accuracy and frequency of the words of each suite under each model.
-
-    Arguments:
-        by, suite, measure, words, unigrams: the options of the view.
-
-    Raises:
-        UsageError: no item has the tag or region.
-    """
+    """Compute accuracy and frequency of the words of each suite under each model."""
     items = quantity.tagged(runs, by, measure, [name for name in suite if name], most=1)
     counts = {model: frequencies(run, words, unigrams) for model, run in named(runs)}
     tables = []
@@ -71,13 +57,7 @@ def of_words(
 
 
 def by_label(rows: pl.DataFrame, kind: Kind, suite: str) -> dict[str, Estimate]:
-    """Compute the accuracy for each label, in alphabetical order.
-
-    Arguments:
-        rows: the rows of a quantity by one tag, of one model and suite.
-        kind: the kind of their values.
-        suite: the name of the suite; the random numbers depend on it and on the label.
-    """
+    """Compute the accuracy for each label, in alphabetical order."""
     ordered = rows.sort("tag1", maintain_order=True).with_columns(suite=pl.lit(f"{suite}/") + pl.col("tag1"))
     labels = ordered["tag1"].unique(maintain_order=True).to_list()
     return dict(zip(labels, score.accuracy(ordered, lambda _: kind, rows["tolerance"][0]), strict=True))

@@ -36,16 +36,11 @@ def whole(run: Run, suite: str) -> dict[str, tuple[str, str]]:
 
 
 def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks") -> pl.DataFrame:
-    """Judge the items of a suite by each score; the columns of `SCHEMA` suit `score.accuracy`.
-
-    There is one row for each item and measure. Measures have the names of `normalisation.COSTS`. If a suite has several
-    predictions about whole sentences, the name of the prediction is added, as in `slor(grammatical_intrusive)`. The
-    margin is exactly 0 if the difference in bits is within the tolerance of the run; n counts words.
-
-    Arguments:
-        tokens: how sentences are split into words, like the text of the unigram model: "blanks" (white space) or
-            "treebank".
-    """
+    """Judge the items of a suite by each score; the columns of `SCHEMA` suit `score.accuracy`."""
+    # There is one row for each item and measure. Measures have the names of `normalisation.COSTS`. If a suite has
+    # several predictions about whole sentences, the name of the prediction is added, as in
+    # `slor(grammatical_intrusive)`. The margin is exactly 0 if the difference in bits is within the tolerance of the
+    # run; n counts words.
     predictions = whole(run, suite)
     single = len(predictions) < 2
     rows: list[tuple[object, ...]] = []
@@ -83,17 +78,6 @@ def _items(
 
 
 def read_unigrams(source: str, run: Run, tokens: Tokens = "blanks", case: Case = "keep") -> Unigrams:
-    """Read or compute the unigram model that an option names.
-
-    Arguments:
-        source: a text as read by `training.corpora.corpus`, in which words are counted; or `ngram:...`, a model of
-            order 1, which scores the words of the run.
-        tokens: how the text and the sentences of the run are split into words.
-        case: "keep", or "lower" to count and look up words in lower case.
-
-    Raises:
-        UsageError: there is no source, or the model has another order than 1.
-        InputError, ModelError: the source can't be read.
-    """
+    """Read or compute the unigram model that an option names."""
     texts = (text for suite in run.suites for text in run.scored(suite.name)["text"].unique())
     return unigram.read(source, texts, tokens, case)

@@ -26,11 +26,7 @@ _KINDS = {
 
 
 def of_people(runs: Sequence[Run], view: str) -> list[tuple[str, Run]]:
-    """Return the runs of people among runs, with distinct names.
-
-    Raises:
-        UsageError: there are none.
-    """
+    """Return the runs of people among runs, with distinct names."""
     found = [(name, run) for name, run in named(runs) if run.task is People]
     if not found:
         raise UsageError(view, "no run of people", "a run of `syntagm experiment import`")
@@ -44,10 +40,8 @@ def asks(run: Run) -> str:
 
 
 def answers(run: Run, suite: str) -> pl.DataFrame:
-    """Return the answers about a suite that count, with the column `value`: 0 or 1, a rating, its logarithm, or ms.
-
-    Of pairs, 1 is a choice of the favoured sentence. For times, there is a row for each region.
-    """
+    """Return the answers about a suite that count, with the column `value`: 0 or 1, a rating, its logarithm, or ms."""
+    # Of pairs, 1 is a choice of the favoured sentence. For times, there is a row for each region.
     kept = run.table(TABLE, suite).filter(pl.col("excluded") == "")
     match asks(run):
         case "pairs":
@@ -65,28 +59,19 @@ def answers(run: Run, suite: str) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far people agree about a suite, or about several.
-
-    Arguments:
-        individual: of pairs, the mean over items of the share of answers as predicted; None for other designs.
-        majority: the accuracy of the first prediction: of pairs, the share of items whose majority is as predicted.
-        won: the number of such items.
-        alpha: Krippendorff's alpha; nan where all answers are the same, and for times.
-        alpha_interval: its interval, for other people and other items.
-        people, answers: how many people and answers count.
-        excluded: how many people are excluded.
-    """
+    """How far people agree about a suite, or about several."""
 
     suite: str
     model: str
+    # Of pairs, the mean over items of the share of answers as predicted; None for other designs.
     individual: Estimate | None
     majority: Estimate
-    won: int
-    alpha: float
-    alpha_interval: Interval
-    people: int
+    won: int  # the number of such items
+    alpha: float  # Krippendorff's alpha; nan where all answers are the same, and for times
+    alpha_interval: Interval  # its interval, for other people and other items
+    people: int  # `people`, `answers`: how many people and answers count
     answers: int
-    excluded: int
+    excluded: int  # how many people are excluded
 
 
 def agreements(runs: Sequence[Run]) -> Iterator[Agreement]:
@@ -100,14 +85,7 @@ def agreements(runs: Sequence[Run]) -> Iterator[Agreement]:
 
 
 def agreement_over(run: Run, records: Sequence[SuiteRecord], model: str, title: str, pooled: bool = False) -> Agreement:
-    """Return the agreement about some suites of a run of people.
-
-    Arguments:
-        records: the suites.
-        model: the name of the people.
-        title: the name of the suites together.
-        pooled: whether all items count the same, instead of all suites.
-    """
+    """Return the agreement about some suites of a run of people."""
     rows = pl.concat([answers(run, record.name).with_columns(suite=pl.lit(record.name)) for record in records])
     results = pl.concat([_results(run, record) for record in records])
     asked, group = asks(run), Group(model, title)
@@ -157,11 +135,7 @@ def _codes(column: pl.Series) -> NDArray[np.int64]:
 
 
 def logistic(run: Run, model: str) -> dict[str, Estimate]:
-    """Return the share of answers as predicted of each suite under one crossed logistic model of all: suite -> estimate.
-
-    Raises:
-        InputError: all answers are the same, or there are fewer than two people or items.
-    """
+    """Return the share of answers as predicted of each suite under one crossed logistic model of all: suite -> estimate."""
     parts = [
         answers(run, record.name).select(
             "person", "value", item=pl.concat_str("item", "condition", separator="/"), suite=pl.lit(record.name)
@@ -178,38 +152,24 @@ def logistic(run: Run, model: str) -> dict[str, Estimate]:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The effect of a comparison on what people do.
+    """The effect of a comparison on what people do."""
 
-    Arguments:
-        measure: the prediction.
-        comparison: the comparison.
-        region: for times, the region; otherwise "".
-        compared: whether the prediction compares this region.
-        unit: the unit; see `UNITS`.
-        estimate: the difference between the two sides, positive if the comparison holds; n is the number of answers.
-        people, items: how many count.
-    """
-
-    measure: str
+    measure: str  # the prediction
     comparison: Formula
-    region: str
-    compared: bool
-    unit: str
+    region: str  # for times, the region; otherwise ""
+    compared: bool  # whether the prediction compares this region
+    unit: str  # the unit; see `UNITS`
+    # The difference between the two sides, positive if the comparison holds; n is the number of answers.
     estimate: Estimate
-    people: int
+    people: int  # `people`, `items`: how many count
     items: int
 
 
 def effects(runs: Sequence[Run], suite: str = "") -> Iterator[Effect]:
-    """Yield the effects of each run of people: of each comparison of the predictions, for times in each region.
-
-    The mean of each condition is one over answers; the effect is their sum with the signs of the comparison. Intervals are
-    for other people and other items. More of a rating or of a share of acceptance is less surprising, so their signs are
-    turned round.
-
-    Raises:
-        UsageError: no suite has a comparison of conditions.
-    """
+    """Yield the effects of each run of people: of each comparison of the predictions, for times in each region."""
+    # The mean of each condition is one over answers; the effect is their sum with the signs of the comparison.
+    # Intervals are for other people and other items. More of a rating or of a share of acceptance is less surprising,
+    # so their signs are turned round.
     names, count = titles(runs), 0
     for model, run in of_people(runs, "people_effects"):
         if asks(run) == "pairs":
@@ -249,14 +209,8 @@ def _of_suite(run: Run, record: SuiteRecord, group: Group) -> Iterator[Effect]:
 
 
 def whole(rows: pl.DataFrame, everything: pl.DataFrame) -> pl.DataFrame:
-    """Return the times of whole sentences, as sums over their regions.
-
-    A reading of which a region is excluded has none: the sum of the others would be that of a shorter sentence.
-
-    Arguments:
-        rows: the times that count.
-        everything: all times, which tell the regions of each sentence.
-    """
+    """Return the times of whole sentences, as sums over their regions."""
+    # A reading of which a region is excluded has none: the sum of the others would be that of a shorter sentence.
     sentence = ["item", "condition"]
     regions = everything.filter(pl.col("region") != "").group_by(sentence).agg(regions=pl.col("region").n_unique())
     sums = rows.group_by("person", *sentence, maintain_order=True).agg(pl.col("value").sum(), read=pl.len())

@@ -14,12 +14,7 @@ from syntagm.views.people import numbers
 
 
 def read(path: Path) -> Judgements:
-    """Read judgements: a run of people, or a CSV file with the columns person, item, value and optionally condition.
-
-    Raises:
-        InputError: see `stats.judgements.read`; or the file is answers.csv, which doesn't say what is predicted.
-        UsageError, RunError: see `of_run` and `open_run`.
-    """
+    """Read judgements: a run of people, or a CSV file with the columns person, item, value and optionally condition."""
     if path.is_dir():
         return of_run(open_run(path))
     header = utf8.beginning(path, 1000).split(b"\n")[0].decode(errors="replace").strip() if path.is_file() else ""
@@ -30,16 +25,10 @@ def read(path: Path) -> Judgements:
 
 
 def of_run(run: Run) -> Judgements:
-    """Return the answers of people that count as judgements.
-
-    Of pairs, a judgement is 1 if the favoured sentence was chosen. In other designs, the first comparison of each first
-    prediction has two conditions; the second one is that with the larger expected value, which for times is the time of the
-    compared regions together.
-
-    Raises:
-        UsageError: the run is not one of people, a first comparison has other than two conditions, or there are fewer than
-            two people or items.
-    """
+    """Return the answers of people that count as judgements."""
+    # Of pairs, a judgement is 1 if the favoured sentence was chosen. In other designs, the first comparison of each
+    # first prediction has two conditions; the second one is that with the larger expected value, which for times is the
+    # time of the compared regions together.
     if run.task is not People:
         cure = "Runs of models plan studies of models: `syntagm power DIR DIR`. Simulated people make a pilot, too."
         raise UsageError(

@@ -23,11 +23,7 @@ SUITES, ITEMS, MODELS, JUDGEMENTS = (10, 20, 40), (10, 30, 100), (2, 3, 5, 10), 
 
 
 def read_sizes(text: str) -> Sizes:
-    """Read whole numbers of 1 or more, with commas between them.
-
-    Raises:
-        UsageError: any other text.
-    """
+    """Read whole numbers of 1 or more, with commas between them."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and 1 <= int(part) <= 10_000 for part in parts):
         raise UsageError(
@@ -37,11 +33,7 @@ def read_sizes(text: str) -> Sizes:
 
 
 def read_difference(text: str) -> float:
-    """Read a difference that is not 0.
-
-    Raises:
-        UsageError: any other text.
-    """
+    """Read a difference that is not 0."""
     try:
         number = float(text)
     except ValueError:
@@ -66,20 +58,13 @@ Difference = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The power of studies of several sizes, for one comparison.
+    """The power of studies of several sizes, for one comparison."""
 
-    Arguments:
-        a, b: what is compared.
-        pilot: the difference in the pilot, b - a.
-        difference: the difference that is taken for the true one.
-        powers: in the order of the sizes.
-    """
-
-    a: str
+    a: str  # `a`, `b`: what is compared
     b: str
-    pilot: float
-    difference: float
-    powers: tuple[Power, ...]
+    pilot: float  # the difference in the pilot, b - a
+    difference: float  # the difference that is taken for the true one
+    powers: tuple[Power, ...]  # in the order of the sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +88,7 @@ def of_runs(
     difference: Difference = None,
     measure: Measure = "first",
 ) -> Plan:
-    """Plan studies of models from pilot runs.
-
-    Arguments:
-        suites, items, models: the numbers to plan for; if empty, the defaults.
-        classes: the class of each run; if empty, each run is a model of its own.
-        difference: the true difference; None: that of the pilot.
-
-    Raises:
-        UsageError: fewer than two runs or classes, one suite where several are planned, sizes that the design does not
-            have, or a measure whose values are not verdicts.
-        RunError: the runs have no suite in common.
-    """
+    """Plan studies of models from pilot runs."""
     if difference is not None and abs(difference) >= 1:
         raise UsageError("difference=", f"{difference:g}", "a difference of accuracies between -1 and 1")
     if classes:
@@ -188,15 +162,7 @@ def _of_classes(
 def of_people(
     pilot: People, names: tuple[str, str], items: Sizes = (), judgements: Sizes = (), difference: float | None = None
 ) -> Plan:
-    """Plan studies of people from judgements.
-
-    Arguments:
-        names: the conditions, or what the mean is compared with and a name of the mean.
-        items, judgements: the numbers of items, and of judgements of each; if empty, the defaults.
-
-    Raises:
-        UsageError: one item, or a difference that proportions can't have.
-    """
+    """Plan studies of people from judgements."""
     if min((*items, 2)) < 2:
         raise UsageError("items=", "1", "2 or more")
     grid = [{"items": item, "each": each} for item, each in product(items or ITEMS, judgements or JUDGEMENTS)]

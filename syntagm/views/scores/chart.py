@@ -56,18 +56,7 @@ def draw(
     noun: str = "",
     groups: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Draw the scores of models on suites, with one row for each suite.
-
-    Arguments:
-        estimates: one estimate for each model and suite, with both in its group, and optionally the measure. No dot is
-            drawn for nan.
-        chance: suite -> chance level; nan or absent if unknown.
-        kind: the kind of the values whose means are drawn; those of verdicts are accuracies.
-        quantity: what the means are if they are no accuracies.
-        noun: what they are means over.
-        groups: suite -> the group whose panel it is in. Groups and the suites in them are sorted by their mean over
-            models, the highest first. If None, suites are in the given order.
-    """
+    """Draw the scores of models on suites, with one row for each suite."""
     rows = [_row(estimate, (chance or {}).get(estimate.group.suite, nan)) for estimate in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     models, suites = distinct(table["model"]), distinct(table["suite"])

@@ -59,12 +59,7 @@ def tabulated(estimates: Sequence[Estimate]) -> Table:
 
 
 def accuracies(run: Run, rule: str = "") -> list[Estimate]:
-    """Compute the accuracy of each suite and measure, or of each suite by one rule.
-
-    Arguments:
-        rule: "first" (prediction), "all" (predictions), or the name of a measure, see `stats.score`; empty for all
-            measures.
-    """
+    """Compute the accuracy of each suite and measure, or of each suite by one rule."""
     computed = score.accuracies(tally(run, rule), run.kind)
     if not kept.over_gaps(run):
         return computed
@@ -79,11 +74,7 @@ def accuracies(run: Run, rule: str = "") -> list[Estimate]:
 
 
 def tally(run: Run, rule: str = "") -> pl.DataFrame:
-    """Return the tally of a run under a rule, or of all its measures; see `Run.tally`.
-
-    Raises:
-        UsageError: the rule is "all", and the measures are not predictions about the same items.
-    """
+    """Return the tally of a run under a rule, or of all its measures; see `Run.tally`."""
     refuse_conjunction(run, rule)
     return run.tally(rule)
 
@@ -96,13 +87,7 @@ def verdicts(run: Run, rule: str, suite: str | None = None) -> pl.DataFrame:
 
 
 def scores(run: Run, rule: str = "first", tag: str = "", names: Collection[str] | None = None) -> list[Estimate]:
-    """Compute the mean accuracy over all suites, or over the suites with each value of a tag.
-
-    Arguments:
-        rule: as in `accuracies`.
-        tag: a tag of the suites, such as "circuit", "phenomenon", "field" or "linguistics_term"; empty for all suites.
-        names: the names of the suites with the tag that count; all by default.
-    """
+    """Compute the mean accuracy over all suites, or over the suites with each value of a tag."""
     chosen = [suite for suite in run.suites if names is None or suite.name in names]
     labels = {suite.name: label for suite in chosen if (label := suite.group(tag))} if tag else None
     return score.scores(tally(run, rule), predictions(run, rule), run.kind(rule), rule, tag, labels)
@@ -122,20 +107,13 @@ def of_models(runs: Sequence[Run], rule: str = "first", tag: str = "") -> Iterat
 
 @dataclass(frozen=True, slots=True)
 class Ties:
-    """The ties of pairs of sentences, and the score if they counted otherwise.
+    """The ties of pairs of sentences, and the score if they counted otherwise."""
 
-    Arguments:
-        ties, pairs: how many of how many pairs tie.
-        tie: the value of a tie: 0, 0.5 or 1.
-        score: the mean accuracy over suites.
-        otherwise: the same if ties counted as hits, or as failures if they are hits.
-    """
-
-    ties: int
+    ties: int  # `ties`, `pairs`: how many of how many pairs tie
     pairs: int
-    tie: float
-    score: float
-    otherwise: float
+    tie: float  # the value of a tie: 0, 0.5 or 1
+    score: float  # the mean accuracy over suites
+    otherwise: float  # the same if ties counted as hits, or as failures if they are hits
 
     def __str__(self) -> str:
         others = TIES[0.0 if self.tie == 1 else 1.0]
@@ -147,10 +125,9 @@ class Ties:
 
 
 def ties_of_pairs(run: Run) -> Ties | None:
-    """Count the ties of the first predictions that compare two whole sentences; None if there are none.
-
-    Suites without such a prediction are left out of both means. If ties count otherwise in some suites, there is no other way.
-    """
+    """Count the ties of the first predictions that compare two whole sentences; None if there are none."""
+    # Suites without such a prediction are left out of both means. If ties count otherwise in some suites, there is no
+    # other way.
     means, others, ties, pairs = list[float](), list[float](), 0, 0
     conventions = by_suite(run)
     values = {tie_value(conventions[suite.name]) for suite in run.suites}
@@ -169,10 +146,8 @@ def ties_of_pairs(run: Run) -> Ties | None:
 
 
 def grouping_tags(runs: Sequence[Run]) -> list[str]:
-    """Return the tags in `TAGS` that suites have, omitting a tag whose groups are among those of an earlier one.
-
-    Languages are a grouping if there are several.
-    """
+    """Return the tags in `TAGS` that suites have, omitting a tag whose groups are among those of an earlier one."""
+    # Languages are a grouping if there are several.
     chosen: dict[frozenset[tuple[str, str]], str] = {}
     for tag in (*TAGS, LANGUAGE):
         groups = frozenset((suite.name, label) for run in runs for suite in run.suites if (label := suite.group(tag)))
@@ -195,11 +170,7 @@ def conjoins(run: Run) -> bool:
 
 
 def refuse_conjunction(run: Run, rule: str) -> None:
-    """Refuse the rule "all" if the measures of the run are not predictions about the same items.
-
-    Raises:
-        UsageError: the rule is "all", and the measures are not predictions about the same items.
-    """
+    """Refuse the rule "all" if the measures of the run are not predictions about the same items."""
     if rule == "all" and not conjoins(run):
         raise UsageError(
             "measure",
@@ -209,11 +180,7 @@ def refuse_conjunction(run: Run, rule: str) -> None:
 
 
 def chance_of(run: Run, estimate: Estimate) -> Chance:
-    """Compute the chance level for an estimate of a run; for a score over suites, the mean of their chance levels.
-
-    Arguments:
-        estimate: an estimate that `estimates`, `accuracies` or `scores` returned.
-    """
+    """Compute the chance level for an estimate of a run; for a score over suites, the mean of their chance levels."""
     group = estimate.group
     if group.suite:
         return chance_of_suite(run.suite(group.suite), group.measure)
@@ -227,11 +194,7 @@ def chance_of(run: Run, estimate: Estimate) -> Chance:
 
 
 def chance_of_suite(suite: SuiteRecord, rule: str) -> Chance:
-    """Compute the chance level of a suite from its formulas; nan if unknown, with the reason as method.
-
-    Arguments:
-        rule: "first", "all", or the name of a prediction.
-    """
+    """Compute the chance level of a suite from its formulas; nan if unknown, with the reason as method."""
     if not (selected := suite.predictions_for(rule)):
         return chance.unknown(f"no chance level: {suite.name} has no prediction {rule}")
     formulas = [suite.predictions[name] for name in selected]

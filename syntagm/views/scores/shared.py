@@ -18,11 +18,7 @@ _EMPTY = pl.DataFrame(schema={"item": pl.String, "occurrence": pl.Int64, "value"
 
 
 def shared_suites(runs: Sequence[Run]) -> tuple[list[str], list[str]]:
-    """Return the suites with the same content in all runs, and the other suites.
-
-    Raises:
-        RunError: there is no such suite.
-    """
+    """Return the suites with the same content in all runs, and the other suites."""
     hashes = [{suite.name: suite.hash for suite in run.suites} for run in runs]
     names = list(dict.fromkeys(name for suites in hashes for name in suites))
     shared = [name for name in names if len({suites.get(name) for suites in hashes}) == 1]
@@ -32,14 +28,7 @@ def shared_suites(runs: Sequence[Run]) -> tuple[list[str], list[str]]:
 
 
 def shared_kind(runs: Sequence[Run], measure: str) -> Kind:
-    """Return the kind of the values of a measure, which must be the same in all runs that have it.
-
-    Arguments:
-        measure: the name of a measure, or a rule of `stats.score`.
-
-    Raises:
-        RunError: the runs record different kinds.
-    """
+    """Return the kind of the values of a measure, which must be the same in all runs that have it."""
     kinds = {run.kind(measure): run for run in runs if any(suite.predictions_for(measure) for suite in run.suites)} or {
         runs[0].kind(measure): runs[0]
     }
@@ -51,10 +40,8 @@ def shared_kind(runs: Sequence[Run], measure: str) -> Kind:
 
 
 def values_of(runs: Sequence[Run], suites: Sequence[str], measure: str) -> dict[str, NDArray[np.float64]]:
-    """Return the values of each suite's items under each run; nan is undefined. Shapes (items, runs).
-
-    Runs are read one after the other, so that only the values of all of them are in memory together.
-    """
+    """Return the values of each suite's items under each run; nan is undefined. Shapes (items, runs)."""
+    # Runs are read one after the other, so that only the values of all of them are in memory together.
     rows: dict[str, dict[tuple[Any, ...], int]] = {suite: {} for suite in suites}
     matrices = {suite: np.empty((0, len(runs))) for suite in suites}
     latest: dict[str, tuple[pl.DataFrame, NDArray[np.intp]]] = {}

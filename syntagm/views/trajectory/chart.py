@@ -63,15 +63,6 @@ def draw(
     curves: Sequence[Curve], levels: dict[str, float], axis: str = "", notes: Sequence[str] = (), linear: bool = False,
     level: str = "",
 ) -> Figure:  # fmt: skip
-    """Draw the curves.
-
-    Arguments:
-        levels: group -> the height of a dashed line; nan for no line.
-        axis: the title of the horizontal axis.
-        notes: lines at the end of the subtitle.
-        linear: whether the axis is linear instead of logarithmic.
-        level: the name of the line.
-    """
     table = pl.DataFrame(
         [row for curve in curves for row in _rows(curve, levels[curve.group])], schema=SCHEMA, orient="row"
     )

@@ -42,11 +42,7 @@ Level = float | Literal["chance"] | None
 
 
 def read_level(text: str) -> Level:
-    """Read a level from text: a number, `chance`, or None if empty.
-
-    Raises:
-        UsageError: the text is anything else.
-    """
+    """Read a level from text: a number, `chance`, or None if empty."""
     if text == "chance" or not text:
         return "chance" if text else None
     try:
@@ -60,54 +56,30 @@ AtLevel = Annotated[Level, Reader("a level to reach: a number, for example human
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """The score of a group of suites along a series of checkpoints. Runs with the same position are averaged.
-
-    Arguments:
-        suites: the number of suites.
-        at: the positions (steps, words, tokens or size), ascending. Shape (places,).
-        values, low, high: the scores and their 95% intervals. Shape (places,).
-        sd: the standard deviation of the scores of the runs with the same position; nan with one run. Shape (places,).
-        runs, n: the number of runs at each position, and the smallest number of defined items among them.
-        draws: the bootstrap distribution of the scores. Shape (draws, places).
-        units: the number of units that the bootstrap resamples.
-        method: the bootstrap, and the units.
-        each: position and score of each run, for slopes. Shapes (runs,).
-        chance: the score by chance; nan if unknown.
-        kind: the kind of the values whose means the scores are.
-        remarks: the remarks on the score at each position. Shape (places,).
-    """
+    """The score of a group of suites along a series of checkpoints. Runs with the same position are averaged."""
 
     series: str
     group: str
-    suites: int
-    at: tuple[float, ...]
-    values: NDArray[np.float64]
+    suites: int  # the number of suites
+    at: tuple[float, ...]  # the positions (steps, words, tokens or size), ascending. Shape (places,).
+    values: NDArray[np.float64]  # `values`, `low`, `high`: the scores and their 95% intervals. Shape (places,).
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     sd: NDArray[np.float64]
+    # `runs`, `n`: the number of runs at each position, and the smallest number of defined items among them
     runs: tuple[int, ...]
     n: tuple[int, ...]
-    draws: NDArray[np.float64]
-    units: int
-    method: str
-    each: tuple[NDArray[np.float64], NDArray[np.float64]]
-    chance: float
-    kind: Kind
-    remarks: tuple[tuple[str, ...], ...] = ()
+    draws: NDArray[np.float64]  # the bootstrap distribution of the scores. Shape (draws, places).
+    units: int  # the number of units that the bootstrap resamples
+    method: str  # the bootstrap, and the units
+    each: tuple[NDArray[np.float64], NDArray[np.float64]]  # position and score of each run, for slopes. Shapes (runs,).
+    chance: float  # the score by chance; nan if unknown
+    kind: Kind  # the kind of the values whose means the scores are
+    remarks: tuple[tuple[str, ...], ...] = ()  # the remarks on the score at each position. Shape (places,).
 
 
 def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> list[Curve]:
-    """Compute a curve for each series and group of suites; groups are in the order of their first suite.
-
-    Arguments:
-        by: a tag of the suites, whose values are the groups; "suite" makes each suite a group; empty text makes one
-            group of all suites.
-        measure: "first", "all" or the name of a prediction.
-
-    Raises:
-        RunError: the runs share no suite with results.
-        UsageError: no shared suite has the tag or the measure.
-    """
+    """Compute a curve for each series and group of suites; groups are in the order of their first suite."""
     shared, _ = shared_suites([point.run for point in points])
     groups = _groups(points[0].run, shared, by, measure)
     if not groups:
@@ -130,11 +102,7 @@ def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> lis
 def curves_of(
     runs: Sequence[Run], x: str, series: Sequence[str], by: str, measure: str, scale: Scale
 ) -> tuple[Places, list[Curve]]:
-    """Find the position of each run, and compute the curves. The arguments are the options of the view.
-
-    Raises:
-        UsageError: the position of a run is unknown, or is 0 on a logarithmic scale.
-    """
+    """Find the position of each run, and compute the curves. The arguments are the options of the view."""
     placed = places(runs, x, series)
     if scale == "log" and (zero := [point.model for point in placed.points if not point.at > 0]):
         raise UsageError("x=", f"0 on a logarithmic scale, {zero[0]}", "numbers above 0, or scale=linear")
@@ -213,10 +181,8 @@ def whole(at: float) -> int | float:
 
 
 def whole_draws(*curves: Curve) -> NDArray[np.bool_]:
-    """Return whether each draw has a value at every position of the curves that has values. Shape (draws,).
-
-    The other draws have no defined item at some position, and are not used for numbers about whole curves.
-    """
+    """Return whether each draw has a value at every position of the curves that has values. Shape (draws,)."""
+    # The other draws have no defined item at some position, and are not used for numbers about whole curves.
     draws = np.hstack([curve.draws for curve in curves])
     missing = np.isnan(draws)
     complete: NDArray[np.bool_] = missing[:, ~missing.all(axis=0)].sum(axis=1) == 0
@@ -236,14 +202,6 @@ def _curve(
     series: str, group: str, at: Sequence[float], runs: Sequence[int],
     matrices: Mapping[str, NDArray[np.float64]], chance: Sequence[float], kind: Kind,
 ) -> Curve:  # fmt: skip
-    """Make the curve of a series.
-
-    Arguments:
-        at: the position of each run.
-        runs: the columns of the runs in the matrices.
-        matrices: suite -> values. Shapes (items, runs).
-        kind: the kind of the values.
-    """
     places = sorted(set(at))
     at_place = [[k for k, position in enumerate(at) if position == place] for place in places]
     # A copy of the values of many models would take much memory.

@@ -36,48 +36,27 @@ _HASH = re.compile(r"@[0-9a-f]{8}\b")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A run with its position in a series.
+    """A run with its position in a series."""
 
-    Arguments:
-        model: the name of the model.
-        series: the name of the curve.
-        at: the position: steps, words, tokens or size.
-    """
-
-    model: str
+    model: str  # the name of the model
     run: Run
-    series: str
-    at: float
+    series: str  # the name of the curve
+    at: float  # the position: steps, words, tokens or size
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Runs with their positions.
+    """Runs with their positions."""
 
-    Arguments:
-        points: one point for each run.
-        title: the unit of the positions, for example "training steps".
-        source: the source of the positions.
-    """
-
-    points: list[Point]
-    title: str
-    source: str
+    points: list[Point]  # one point for each run
+    title: str  # the unit of the positions, for example "training steps"
+    source: str  # the source of the positions
 
 
 def places(runs: Sequence[Run], x: str = "", series: Sequence[str] = ()) -> Places:
-    """Find the position and the series of each run.
-
-    Arguments:
-        x: see the description of the module. The default is the first of step, words, tokens and size that is known for
-            all runs.
-        series: the name of the curve of each run. The default is the model family in a controlled experiment, otherwise
-            the name of the model without the number.
-
-    Raises:
-        UsageError: the position of a run is unknown, or the number of names differs from the number of runs.
-        RunError: a record of a training study was damaged or edited.
-    """
+    """Find the position and the series of each run."""
+    # series: the name of the curve of each run. The default is the model family in a controlled experiment, otherwise
+    # the name of the model without the number.
     positions = _from_option(runs, x) if x and x not in UNITS else _from_runs(runs, x)
     labels = list(series) or [_with_group(run, label) for run, (_, label) in zip(runs, positions.places, strict=True)]
     if len(labels) != len(runs):
@@ -149,11 +128,9 @@ _READERS: dict[str, Callable[[Run], tuple[float, str] | None]] = {
 
 
 def _in_name(run: Run, pattern: re.Pattern[str], number: Callable[[re.Match[str]], float]) -> tuple[float, str] | None:
-    """Return the position in the name of the model or of the folder, and the name of the series; None if there is none.
-
-    A series has the name that the run was given, without the number. If that name has no such number, it is the name
-    with the number.
-    """
+    """Return the position in the name of the model or of the folder, and the name of the series; None if there is none."""
+    # A series has the name that the run was given, without the number. If that name has no such number, it is the name
+    # with the number.
     for name in (run.model, run.label):
         if match := pattern.search(name):
             at, given = number(match), pattern.search(run.name)
