@@ -10,8 +10,7 @@ from toy_runs import toy_run
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.core import shown_lines, visible
-from syntagm.core.display import shown
+from syntagm.core import shown, shown_lines, visible
 from syntagm.report import shell
 
 # The overrides and isolates of the direction of text, and characters without a width.

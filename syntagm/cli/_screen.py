@@ -16,8 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from syntagm.cli._text import Printer, plain
-from syntagm.core import Interrupted, Progress, counted
-from syntagm.core.display import shown
+from syntagm.core import Interrupted, Progress, counted, shown
 from syntagm.evaluation import Estimate, interval
 from syntagm.runs import Run, named
 from syntagm.suites import Suite, sample_of

@@ -21,8 +21,7 @@ import sys
 from pathlib import Path
 
 from syntagm.cli import _model
-from syntagm.core import UsageError
-from syntagm.core.display import shown
+from syntagm.core import UsageError, shown
 
 # Failures of a check that are printed.
 _PRINTED = 3

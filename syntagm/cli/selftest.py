@@ -61,7 +61,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run all checks and print a line for each; return 1 if one failed."""
     from syntagm.cli import DONE, FELL_SHORT
-    from syntagm.core.display import shown
+    from syntagm.core import shown
 
     if options.of and not options.report:
         raise UsageError("--run", "given without --report", "both, or neither")

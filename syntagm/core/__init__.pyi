@@ -13,7 +13,7 @@ from syntagm.core.arguments import (
     public as public,
     spelled as spelled,
 )
-from syntagm.core.display import shown_lines as shown_lines, visible as visible
+from syntagm.core.display import shown as shown, shown_lines as shown_lines, visible as visible
 from syntagm.core.errors import (
     AlignmentError as AlignmentError,
     FormulaError as FormulaError,
@@ -37,6 +37,7 @@ from syntagm.core.io import (
     lines as lines,
     lock as lock,
     pickle as pickle,
+    record as record,
     regular as regular,
     safetensors_file as safetensors_file,
     seal as seal,

@@ -8,8 +8,7 @@ from enum import Enum
 from html import escape
 from typing import Self
 
-from syntagm.core import public
-from syntagm.core.display import shown
+from syntagm.core import public, shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from typing import Any
 from markupsafe import Markup
 from starlette.responses import JSONResponse, Response
 
-from syntagm.core import InputError, RunError, UsageError, csv, utf8
-from syntagm.core.display import shown
+from syntagm.core import InputError, RunError, UsageError, csv, shown, utf8
 from syntagm.experiment import alarms, answers, order, plan, texts
 from syntagm.experiment.deployed import KINDS
 from syntagm.experiment.designs import HIGHEST, LOWEST

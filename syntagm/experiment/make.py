@@ -7,8 +7,7 @@ from math import ceil, inf
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import InputError, RunError, UsageError, atomic, counted, lock
-from syntagm.core.io import record
+from syntagm.core import InputError, RunError, UsageError, atomic, counted, lock, record
 from syntagm.evaluation import Kind
 from syntagm.experiment import lists, materials, maze, plan, presets, texts
 from syntagm.experiment.designs import Design

@@ -10,8 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from syntagm.core import InputError, RunError, Shape
-from syntagm.core.io import record
+from syntagm.core import InputError, RunError, Shape, record
 from syntagm.experiment import designs
 from syntagm.experiment.designs import Design
 from syntagm.suites import AGGREGATES, Item, Prediction, Region, Sentence, Suite, parse, suite as suites

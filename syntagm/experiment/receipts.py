@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import RunError, SyntagmError, atomic, regular
-from syntagm.core.io import record
+from syntagm.core import RunError, SyntagmError, atomic, record, regular
 
 NAME = "receipts.jsonl"
 # The tables: how many columns are the key, and how many there are.

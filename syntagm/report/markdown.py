@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from syntagm.core.display import shown
+from syntagm.core import shown
 
 # An underscore within a word, and an ampersand that does not begin an entity, need no escape.
 _MARKUP = re.compile(r"([\\`*\[\]<|~]|(?<!\w)_|_(?!\w)|&(?=#?\w+;))")

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from syntagm.core import FormulaError, counted
-from syntagm.core.display import shown
+from syntagm.core import FormulaError, counted, shown
 from syntagm.evaluation import DEFAULT, People, SuiteRecord
 from syntagm.models import SURPRISAL, families
 from syntagm.report import references

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 
-from syntagm.core import UsageError, bibliography
-from syntagm.core.display import shown
+from syntagm.core import UsageError, bibliography, shown
 from syntagm.evaluation import SuiteRecord
 from syntagm.models import SURPRISAL, Scoring, families
 from syntagm.runs import Run, settings

@@ -17,8 +17,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import InputError, RunError, Shape, regular, shape
-from syntagm.core.io import record as records
+from syntagm.core import InputError, RunError, Shape, record as records, regular, shape
 from syntagm.evaluation import SUITE_SHAPE, Kind, Options
 from syntagm.runs.tasks import TASKS
 

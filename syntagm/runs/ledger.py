@@ -15,8 +15,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import Interrupted, Progress, RunError, SyntagmError, UsageError, atomic, extras, hashing, lock
-from syntagm.core.io import record
+from syntagm.core import (
+    Interrupted,
+    Progress,
+    RunError,
+    SyntagmError,
+    UsageError,
+    atomic,
+    extras,
+    hashing,
+    lock,
+    record,
+)
 from syntagm.evaluation import Judged, Options, Plan, Task, Unit
 from syntagm.models import LanguageModel
 from syntagm.runs.consistency import refuse_contradictions

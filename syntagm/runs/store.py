@@ -13,8 +13,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import polars as pl
 
-from syntagm.core import FormulaError, Progress, RunError, UsageError, counted, natural, public
-from syntagm.core.display import shown
+from syntagm.core import FormulaError, Progress, RunError, UsageError, counted, natural, public, shown
 from syntagm.evaluation import PUBLISHED, Kind, Reading, Rule, Schema, SuiteRecord, Task
 from syntagm.evaluation.regions import regions
 from syntagm.models import Surprisals, entropy_reduction

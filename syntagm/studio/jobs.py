@@ -35,9 +35,9 @@ from syntagm.core import (
     atomic,
     did_you_mean,
     json as strict_json,
+    record,
     regular,
 )
-from syntagm.core.io import record
 from syntagm.runs import is_done
 from syntagm.studio.store import digest_of
 

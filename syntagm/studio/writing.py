@@ -14,8 +14,18 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from syntagm.core import FormulaError, InputError, RunError, SyntagmError, UsageError, atomic, counted, regular, whole
-from syntagm.core.display import shown
+from syntagm.core import (
+    FormulaError,
+    InputError,
+    RunError,
+    SyntagmError,
+    UsageError,
+    atomic,
+    counted,
+    regular,
+    shown,
+    whole,
+)
 from syntagm.experiment import designs, make
 from syntagm.report import Asked, Missing, Route, content, download, formula_in_words, moved
 from syntagm.studio import drafts, frame

@@ -12,8 +12,7 @@ from html import escape
 from random import Random
 from typing import Literal, get_args
 
-from syntagm.core import InputError, UsageError, public
-from syntagm.core.display import shown
+from syntagm.core import InputError, UsageError, public, shown
 from syntagm.suites.formula import Formula
 from syntagm.suites.languages import tags
 from syntagm.suites.languages.tags import Language

@@ -17,8 +17,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from syntagm.core import InputError, ModelError, Permissions, Progress, RunError, atomic, hashing, toml, utf8
-from syntagm.core.io import record
+from syntagm.core import InputError, ModelError, Permissions, Progress, RunError, atomic, hashing, record, toml, utf8
 from syntagm.models import LanguageModel, Start, families, leaf, names, refuse_unless_allowed, sources
 from syntagm.training.corpora import corpus, trees
 from syntagm.training.corpora.trees import Tree

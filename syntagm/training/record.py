@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import RunError, UsageError, atomic, json, seal
-from syntagm.core.io import record
+from syntagm.core import RunError, UsageError, atomic, json, record, seal
 
 FILE = "training.json"
 STATE = "state"

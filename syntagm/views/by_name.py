@@ -11,8 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from syntagm.core import OptionValue, UsageError, did_you_mean, public, registry, renames, spelled
-from syntagm.core.display import shown
+from syntagm.core import OptionValue, UsageError, did_you_mean, public, registry, renames, shown, spelled
 
 if TYPE_CHECKING:
     from syntagm.runs import Runs

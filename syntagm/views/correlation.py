@@ -5,8 +5,7 @@ from math import isnan, nan
 
 import polars as pl
 
-from syntagm.core import UsageError, counted
-from syntagm.core.display import shown
+from syntagm.core import UsageError, counted, shown
 from syntagm.evaluation import signless
 from syntagm.runs import Run, comparable_pairs, named
 from syntagm.stats import FEW, METHODS, correlation

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
-from syntagm.core import UsageError
-from syntagm.core.display import shown
+from syntagm.core import UsageError, shown
 from syntagm.runs import Run
 from syntagm.views.drawing import axes, layers, panels
 from syntagm.views.drawing.chart import INK, Figure, Spec, finish

@@ -17,8 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from syntagm.core import LARGEST, UsageError, counted, whole
-from syntagm.core.display import shown
+from syntagm.core import LARGEST, UsageError, counted, shown, whole
 from syntagm.evaluation import Estimate, Kind
 from syntagm.runs import Run, listed, named, trained_on
 from syntagm.stats import bootstrap, interval, score, suite_intervals

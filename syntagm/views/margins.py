@@ -7,8 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core import UsageError, counted
-from syntagm.core.display import shown
+from syntagm.core import UsageError, counted, shown
 from syntagm.evaluation import Kind
 from syntagm.runs import Run, chosen_suite, having, unit as unit_of
 from syntagm.views.drawing import axes, layers

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 import polars as pl
 
-from syntagm.core import UsageError
-from syntagm.core.display import shown
+from syntagm.core import UsageError, shown
 from syntagm.evaluation import Estimate, MeasureName, nucleus
 from syntagm.runs import Run
 from syntagm.views.drawing import axes, layers, panels

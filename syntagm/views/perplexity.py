@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.core.display import shown
+from syntagm.core import shown
 from syntagm.views.drawing import axes, layers
 from syntagm.views.drawing.chart import GREY, INK, Figure, Spec, finish
 from syntagm.views.drawing.layers import layer

@@ -19,8 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core import UsageError, span
-from syntagm.core.display import shown
+from syntagm.core import UsageError, shown, span
 from syntagm.evaluation import unseen
 from syntagm.evaluation.regions import regions
 from syntagm.runs import Run, chosen_suite, having

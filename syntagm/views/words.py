@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import polars as pl
 
-from syntagm.core import UsageError
-from syntagm.core.display import shown
+from syntagm.core import UsageError, shown
 from syntagm.models import between_blanks
 from syntagm.runs import Run, chosen_suite, having
 from syntagm.views.drawing import axes, layers

@@ -12,8 +12,7 @@ import pytest
 from toy_runs import agreement, edit_record, interrupt, toy_run
 
 from syntagm.cli import main
-from syntagm.core import Progress, RunError, integrity
-from syntagm.core.io import record
+from syntagm.core import Progress, RunError, integrity, record
 from syntagm.models.names import load
 from syntagm.runs import Run, fill, open_run, run_suites as run
 from syntagm.runs.files import RECORD

@@ -11,8 +11,7 @@ import pytest
 from models_for_tests import byte_level, transformer
 from toy_runs import agreement, pairs, sentence, toy_run
 
-from syntagm.core import InputError, Interrupted, Progress, RunError
-from syntagm.core.io import record
+from syntagm.core import InputError, Interrupted, Progress, RunError, record
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.names import load
 from syntagm.runs import run_suites as run

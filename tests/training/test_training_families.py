@@ -11,8 +11,7 @@ import pytest
 
 from syntagm.cli import _parser, main
 from syntagm.cli._experiment import _families
-from syntagm.core import Number, RunError, Several, Text, UsageError
-from syntagm.core.io import record
+from syntagm.core import Number, RunError, Several, Text, UsageError, record
 from syntagm.papers import hyperparameters
 from syntagm.training import MODEL, changed, families
 from syntagm.training.options import option, options, part

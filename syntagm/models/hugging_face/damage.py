@@ -7,8 +7,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import ModelError, hub, regular
-from syntagm.core.io.json import record
+from syntagm.core import ModelError, hub, json as strict_json, regular
 from syntagm.models.hugging_face.foreign import one_error
 
 _INDEX = "model.safetensors.index.json"
@@ -61,7 +60,7 @@ def refuse_damaged_settings(folder: Path) -> None:
     """Refuse a damaged configuration or tokenizer of a checkpoint."""
     for path in (folder / name for name in _SETTINGS):
         if path.exists():
-            record(path, ModelError, "a complete file in JSON", hub.again(path))
+            strict_json.record(path, ModelError, "a complete file in JSON", hub.again(path))
     if (path := folder / "tokenizer.json").exists():
         from tokenizers import Tokenizer
 
@@ -73,7 +72,7 @@ def refuse_damaged_settings(folder: Path) -> None:
 
 
 def _names_in(index: Path) -> list[str]:
-    listed = record(index, ModelError, "an index of weight files", hub.again(index)).get("weight_map")
+    listed = strict_json.record(index, ModelError, "an index of weight files", hub.again(index)).get("weight_map")
     return [name for name in listed.values() if isinstance(name, str)] if isinstance(listed, dict) else []
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import ModelError, how_to_give, hub, regular
-from syntagm.core.io.json import record
+from syntagm.core import ModelError, how_to_give, hub, json as strict_json, regular
 from syntagm.models.hugging_face.damage import refuse_damaged_weights
 
 # Fields of config.json that transformers builds one object each for, and what no published model exceeds.
@@ -49,7 +48,7 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
         )  # fmt: skip
     if not weights and not pickles:
         raise ModelError(place, "no weights", "model.safetensors", hub.again(folder))
-    settings = record(config, ModelError, "the configuration of a model", hub.again(config))
+    settings = strict_json.record(config, ModelError, "the configuration of a model", hub.again(config))
     refuse_endless(settings, str(config))
     if "auto_map" in settings and not code:
         raise ModelError(
@@ -140,7 +139,7 @@ def _token_numbers(content: Any, added: Sequence[dict[str, Any]]) -> Iterator[in
 
 def _refuse_other_files(index: Path, pickle: bool) -> None:
     """Refuse an index of weights that names files outside its folder, or names pickles that are not allowed."""
-    listed = record(index, ModelError, "an index of weight files", hub.again(index)).get("weight_map")
+    listed = strict_json.record(index, ModelError, "an index of weight files", hub.again(index)).get("weight_map")
     if not isinstance(listed, dict) or not all(isinstance(name, str) for name in listed.values()):
         raise ModelError(str(index), "no weight_map of file names", "an index of weight files")
     for name in sorted(set(listed.values())):

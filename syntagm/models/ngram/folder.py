@@ -18,14 +18,13 @@ from syntagm.core import (
     SyntagmError,
     atomic,
     hashing,
+    json as strict_json,
     lock,
     regular,
     safetensors_file,
     seal,
     shape,
 )
-from syntagm.core.io.json import record
-from syntagm.core.io.shape import shown
 from syntagm.models.ngram.ngrams import START, Ngrams
 from syntagm.models.words import vocabulary
 from syntagm.models.words.vocabulary import Vocabulary
@@ -141,13 +140,13 @@ def _head(folder: Path) -> dict[str, Any]:
     """Read and check model.json."""
     place = f"ngram:{folder}"
     expected_and_cure = "a folder written by `syntagm train ngram`", "Check that training was finished."
-    head = record(folder / "model.json", ModelError, *expected_and_cure)
+    head = strict_json.record(folder / "model.json", ModelError, *expected_and_cure)
     try:
         shape.check(head, _SHAPE, "model.json")
     except InputError as error:
         raise ModelError(place, f"{error.place}: {error.found}", error.expected, expected_and_cure[1]) from error
     if head["format"] != FORMAT or not 0 < head["order"] < 1_000:
-        found = f"format {shown(head['format'])}, order {shown(head['order'])}"
+        found = f"format {shape.shown(head['format'])}, order {shape.shown(head['order'])}"
         raise ModelError(place, found, f"an n-gram model of format {FORMAT}", expected_and_cure[1])
     return head
 

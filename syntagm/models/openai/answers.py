@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from syntagm.core import InputError
-from syntagm.core.io.shape import shown
+from syntagm.core import InputError, shape
 from syntagm.models.possible import ROUNDING_NATS
 
 # What servers give for a probability of 0, since JSON has no infinite numbers (vLLM).
@@ -46,38 +45,38 @@ def completion(answer: dict[str, Any], place: str) -> Completion:
     """Check an answer to a request for one completion."""
     choices = answer.get("choices")
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
-        raise InputError(place, f"the choices {shown(choices)}", "a list of one choice", _CURE)
+        raise InputError(place, f"the choices {shape.shown(choices)}", "a list of one choice", _CURE)
     logprobs = choices[0].get("logprobs")
     if not isinstance(logprobs, dict) or not isinstance(pieces := logprobs.get("tokens"), list):
-        raise InputError(place, f"the log-probabilities {shown(logprobs)}", _EXPECTED, _CURE)
+        raise InputError(place, f"the log-probabilities {shape.shown(logprobs)}", _EXPECTED, _CURE)
     values = logprobs.get("token_logprobs")
     if not isinstance(values, list) or len(values) != len(pieces):
         count = len(values) if isinstance(values, list) else "no"
         raise InputError(place, f"{count} log-probabilities of {len(pieces)} tokens", "one for each token")
     for number, piece in enumerate(pieces):
         if not isinstance(piece, str):
-            raise InputError(f"{place}, token {number}", shown(piece), "a text")
+            raise InputError(f"{place}, token {number}", shape.shown(piece), "a text")
     numbers = tuple(
         None if value is None and number == 0 else logprob(value, f"{place}, token {number}")
         for number, value in enumerate(values)
     )
     usage = answer.get("usage")
     if not isinstance(usage, dict):
-        raise InputError(place, f"the usage {shown(usage)}", "the numbers of tokens, as in OpenAI's interface")
+        raise InputError(place, f"the usage {shape.shown(usage)}", "the numbers of tokens, as in OpenAI's interface")
     prompt, generated = (_count(usage.get(key), f"{place}, {key}") for key in ("prompt_tokens", "completion_tokens"))
     return Completion(tuple(pieces), numbers, prompt, generated)
 
 
 def _count(value: object, place: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise InputError(place, shown(value), "a number of tokens")
+        raise InputError(place, shape.shown(value), "a number of tokens")
     return value
 
 
 def logprob(value: object, place: str) -> float:
     """Return a log-probability of an answer."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        raise InputError(place, f"the log-probability {shown(value)}", "a number of at most 0")
+        raise InputError(place, f"the log-probability {shape.shown(value)}", "a number of at most 0")
     if value > ROUNDING_NATS:
         raise InputError(place, f"the log-probability {value:g}", "a number of at most 0")
     if value <= _ZERO:

@@ -11,8 +11,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from syntagm.core import InputError
-from syntagm.core.io.shape import shown
+from syntagm.core import InputError, shape
 from syntagm.models.openai.answers import Completion, logprob
 from syntagm.models.openai.client import Client
 
@@ -33,7 +32,7 @@ def completion(client: Client, prompt: str, special: bool, echo: bool, place: st
     entries = client.post(f"{root}/tokenize", body, place, stop).get("tokens")
     tokens = [_token(entry, place) for entry in entries] if isinstance(entries, list) else []
     if not tokens:
-        raise InputError(place, f"the tokens {shown(entries)}", "the tokens of the text")
+        raise InputError(place, f"the tokens {shape.shown(entries)}", "the tokens of the text")
     ids = [number for number, _ in tokens]
 
     def continued(count: int, bias: Sequence[object], listed: int = 1) -> dict[str, Any]:
@@ -44,11 +43,11 @@ def completion(client: Client, prompt: str, special: bool, echo: bool, place: st
         answer = client.post(f"{root}/completion", body, place, stop)
         if answer.get("tokens_evaluated") != count:
             raise InputError(
-                place, f"an answer after {shown(answer.get('tokens_evaluated'))} tokens", f"one after {count}"
+                place, f"an answer after {shape.shown(answer.get('tokens_evaluated'))} tokens", f"one after {count}"
             )
         probabilities = answer.get("completion_probabilities")
         if not isinstance(probabilities, list) or len(probabilities) != 1 or not isinstance(probabilities[0], dict):
-            raise InputError(place, f"the probabilities {shown(probabilities)}", "that of one token")
+            raise InputError(place, f"the probabilities {shape.shown(probabilities)}", "that of one token")
         entry: dict[str, Any] = probabilities[0]
         return entry
 
@@ -62,7 +61,9 @@ def completion(client: Client, prompt: str, special: bool, echo: bool, place: st
             entries = top if isinstance(top, list) else []
             entry = next((one for one in entries if isinstance(one, dict) and one.get("id") == number), {})
         if entry.get("id") != number:
-            raise InputError(f"{place}, token {count}", f"the number {shown(entry.get('id'))}", f"{number}, as asked")
+            raise InputError(
+                f"{place}, token {count}", f"the number {shape.shown(entry.get('id'))}", f"{number}, as asked"
+            )
         return logprob(entry.get("logprob"), f"{place}, token {count}")
 
     if not echo:
@@ -78,5 +79,5 @@ def _token(entry: Any, place: str) -> tuple[int, str]:
     if isinstance(piece, list) and all(isinstance(byte, int) and 0 <= byte < 256 for byte in piece):
         piece = bytes(piece).decode("utf-8", "replace")
     if not isinstance(number, int) or not isinstance(piece, str):
-        raise InputError(place, f"the token {shown(entry)}", "a number and a piece of text")
+        raise InputError(place, f"the token {shape.shown(entry)}", "a number and a piece of text")
     return number, piece

@@ -9,8 +9,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core import InputError, check
-from syntagm.core.io.shape import shown
+from syntagm.core import InputError, check, shape
 from syntagm.models import possible
 from syntagm.models.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import Query, Sees
@@ -62,26 +61,26 @@ def hello(answer: Mapping[str, Any]) -> Hello:
     check(answer, _HELLO, "answer to hello")
     for key in ("name", "fingerprint", "bos", "eos"):
         if answer[key] is not None and not (answer[key] and answer[key].isprintable()):
-            raise InputError(f"answer to hello, {key}", shown(answer[key]), "printable characters, at least one")
+            raise InputError(f"answer to hello, {key}", shape.shown(answer[key]), "printable characters, at least one")
     if not _NAME.fullmatch(answer["name"]):
         expected = "1 to 100 letters, digits and the characters _ . + -"
-        raise InputError("answer to hello, name", shown(answer["name"]), expected)
+        raise InputError("answer to hello, name", shape.shown(answer["name"]), expected)
     if "score" not in (can := answer.get("can", ["score"])):
         raise InputError("answer to hello, can", "no score", 'score, and possibly fill: ["score", "fill"]')
     for name, value in (settings := answer.get("settings", {})).items():
         if not _SETTING.fullmatch(name) or not _VALUE.fullmatch(value):
             expected = 'a name other than bos and eos, and a value without blanks, such as "beam": "100"'
-            raise InputError("answer to hello, settings", f"{shown(name)}: {shown(value)}", expected)
+            raise InputError("answer to hello, settings", f"{shape.shown(name)}: {shape.shown(value)}", expected)
     words = answer.get("words", [])
     for word in words:
         if word.split() != [word]:
-            raise InputError("answer to hello, words", shown(word), "words without blanks")
+            raise InputError("answer to hello, words", shape.shown(word), "words without blanks")
     if (distinct := len(set(words))) < len(words):
         raise InputError(
             "answer to hello, words", f"{len(words):,} words, {distinct:,} of them different", "no repetition"
         )
     if not 0 <= (error := answer.get("numerical_error", 0.0)) <= 1:
-        raise InputError("answer to hello, numerical_error", shown(error), "bits per text, from 0 to 1")
+        raise InputError("answer to hello, numerical_error", shape.shown(error), "bits per text, from 0 to 1")
     fields = {key: answer[key] for key in ("name", "fingerprint", "sees", "exact", "bos", "eos")}
     return Hello(**fields, can=frozenset(can), words=tuple(words), settings=settings, numerical_error=float(error))
 

@@ -11,8 +11,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
 
-from syntagm.core import ModelError, UsageError, regular, seal
-from syntagm.core.io.json import record
+from syntagm.core import ModelError, UsageError, json, regular, seal
 from syntagm.models.words import vocabulary
 from syntagm.models.words.folder import FILES
 from syntagm.models.words.vocabulary import Vocabulary
@@ -70,7 +69,7 @@ def _opened(path: str) -> tuple[Path, str]:
 
 def _described(path: Path, family: str, format: int, keys: Keys) -> Description:
     expected = f"a value for a model of the family {family}"
-    description: Description = record(path, ModelError, expected)
+    description: Description = json.record(path, ModelError, expected)
     if description.get("family") != family:
         raise ModelError(str(path), "a model of another family", f'"family": "{family}"')
     if description.get("format") != format:

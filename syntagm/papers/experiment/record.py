@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import Progress, RunError, SyntagmError, UsageError
-from syntagm.core.io import record as records
+from syntagm.core import Progress, RunError, SyntagmError, UsageError, record as records
 from syntagm.papers.experiment import design as places, hyperparameters, measured, parts
 from syntagm.papers.experiment.design import Cell, Design, part_name
 from syntagm.papers.experiment.lock import waiting

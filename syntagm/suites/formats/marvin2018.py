@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from syntagm.core import InputError, UsageError, how_to_give
-from syntagm.core.io.toml import shown
+from syntagm.core import InputError, UsageError, how_to_give, toml
 from syntagm.suites.formats import _pair
 from syntagm.suites.formula import parse
 from syntagm.suites.suite import Item, Prediction, Sentence, Suite
@@ -130,7 +129,7 @@ def _chosen(content: Mapping[str, Sequence[object]], n: str, seed: str, path: Pa
         return {key: range(len(rows)) for key, rows in content.items()}
     if not _NUMBER.fullmatch(n) or int(n) < 1 or not _NUMBER.fullmatch(seed):
         expected = "n, a number from 1, and seed, a number, up to 999,999,999"
-        raise UsageError(str(path), f"n={shown(n)}, seed={shown(seed)}", expected)
+        raise UsageError(str(path), f"n={toml.shown(n)}, seed={toml.shown(seed)}", expected)
     from syntagm.suites.templates.draw import quotas
 
     generator = Random(f"syntagm {seed}")

@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.core import MAX_CHARACTERS, InputError, UsageError, utf8
-from syntagm.core.io.toml import shown
+from syntagm.core import MAX_CHARACTERS, InputError, UsageError, toml, utf8
 from syntagm.suites.suite import Suite
 from syntagm.suites.templates.spelling import STYLES, Style
 
@@ -58,7 +57,7 @@ def read(
         UsageError: an option has a value that is not allowed.
     """
     if style not in STYLES:
-        raise UsageError("style", shown(style), " or ".join(STYLES))
+        raise UsageError("style", toml.shown(style), " or ".join(STYLES))
     from syntagm.suites.templates import make
 
     number, first_seed = None if not n else _number("n", n, 1), _number("seed", seed, 0)
@@ -93,7 +92,7 @@ def _lexicon(path: Path, name: str) -> "Lexicon":
 
     # Only a name is allowed, not a path, so that a template from an untrusted source can't read other folders.
     if not _NAME.fullmatch(name):
-        raise InputError(f"{path}, lexicon", shown(name), "a name of letters, digits, _ and -, without .toml")
+        raise InputError(f"{path}, lexicon", toml.shown(name), "a name of letters, digits, _ and -, without .toml")
     for place in (path.parent, LEXICONS):
         if (place / name / schema.SCHEMA).is_file():
             return schema.read(place / name)
@@ -107,5 +106,5 @@ def _lexicon(path: Path, name: str) -> "Lexicon":
 
 def _number(option: str, text: str, least: int) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < least:
-        raise UsageError(option, shown(text), f"a whole number from {least} to 999999999")
+        raise UsageError(option, toml.shown(text), f"a whole number from {least} to 999999999")
     return int(text)

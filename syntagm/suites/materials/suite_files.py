@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from syntagm.core import public
-from syntagm.core.display import shown
+from syntagm.core import public, shown
 from syntagm.suites.materials.finding import expand
 from syntagm.suites.materials.reading import options_of, read, with_options
 from syntagm.suites.suite import Suite

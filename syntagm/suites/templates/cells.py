@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from syntagm.core import InputError, counted
-from syntagm.core.io.toml import shown
+from syntagm.core import InputError, counted, toml
 from syntagm.suites.templates.spelling import tidy
 
 MISSING = "-"
@@ -69,10 +68,10 @@ def _columns(line: str, place: str) -> tuple[str, ...]:
     for index, column in enumerate(columns, 1):
         if not _NAME.fullmatch(column):
             cure = "Use letters, digits, _ and -, and a dot before the name of a form."
-            raise InputError(f"{place}, column {index}", shown(column), "a name such as noun or noun.pl", cure)
+            raise InputError(f"{place}, column {index}", toml.shown(column), "a name such as noun or noun.pl", cure)
         if columns.count(column) > 1:
             raise InputError(
-                place, f"two columns called {shown(column)}", "each name once", "Rename or delete one of them."
+                place, f"two columns called {toml.shown(column)}", "each name once", "Rename or delete one of them."
             )
     return columns
 
@@ -80,7 +79,7 @@ def _columns(line: str, place: str) -> tuple[str, ...]:
 def _row(line: str, number: int, columns: tuple[str, ...], place: str) -> Row:
     cells = [tidy(cell) for cell in line.split("|")]
     if len(cells) != len(columns):
-        found = f"{counted(len(cells), 'cell')}: {shown(line)}"
+        found = f"{counted(len(cells), 'cell')}: {toml.shown(line)}"
         raise InputError(place, found, f"{len(columns)}: {' | '.join(columns)}", "Put | between two cells.")
     for column, cell in zip(columns, cells, strict=True):
         if not cell:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from syntagm.core import InputError, known, need, toml
-from syntagm.core.io.toml import shown
 from syntagm.suites.suite import Item, Prediction, Sentence
 
 Type = Literal["substitution", "permutation", "insertion", "deletion"]
@@ -76,22 +75,22 @@ def edit(
         if name == kind:
             break
     else:
-        raise InputError(f"{at}, type", shown(name), "one of " + ", ".join(TYPES))
+        raise InputError(f"{at}, type", toml.shown(name), "one of " + ", ".join(TYPES))
     words = toml.text(entries, "words", at, _WORDS[kind])
     match = _NUMBERS.fullmatch(words)
     if (kind == "permutation") != (words == "") or (words and not match):
         raise InputError(
-            f"{at}, words", shown(words), 'numbers of words, as in "1 -> 1" or "1-2 -> 1"; none for a permutation'
+            f"{at}, words", toml.shown(words), 'numbers of words, as in "1 -> 1" or "1-2 -> 1"; none for a permutation'
         )
     before, after = (_range(match[1], match[2]), _range(match[3], match[4])) if match else (range(0), range(0))
     if match and ((0 in before) != (kind == "insertion") or (0 in after) != (kind == "deletion")):
-        raise InputError(f"{at}, words", shown(words), f"numbers for a {kind}, such as {_WORDS[kind]}")
+        raise InputError(f"{at}, words", toml.shown(words), f"numbers for a {kind}, such as {_WORDS[kind]}")
     region = toml.text(entries, "region", at, "")
     if region and region not in regions:
-        raise InputError(f"{at}, region", shown(region), f"one of: {', '.join(regions) or 'none'}")
+        raise InputError(f"{at}, region", toml.shown(region), f"one of: {', '.join(regions) or 'none'}")
     named = [need(one, str, f"{at}, conditions") for one in need(entries.get("conditions", ["good", "bad"]), list, at)]
     if len(named) != 2 or any(one not in conditions for one in named):
-        raise InputError(f"{at}, conditions", shown(named), f"two of: {', '.join(conditions)}")
+        raise InputError(f"{at}, conditions", toml.shown(named), f"two of: {', '.join(conditions)}")
     return Edit(kind, at, words, before, after, region, *named)
 
 

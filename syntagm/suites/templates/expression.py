@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from syntagm.core import InputError
-from syntagm.core.io.toml import shown
+from syntagm.core import InputError, toml
 from syntagm.suites.templates.cells import MISSING
 
 MAX_CONDITIONS = 50
@@ -135,7 +134,7 @@ def _tokens(text: str, place: str) -> Iterator[tuple[str, str]]:
     for match in _TOKEN.finditer(text.rstrip()):
         kind = match.lastgroup or ""
         if kind == "other":
-            raise InputError(place, f"the condition {shown(text.strip())}", _EXPECTED)
+            raise InputError(place, f"the condition {toml.shown(text.strip())}", _EXPECTED)
         yield kind, match[kind]
 
 
@@ -152,7 +151,7 @@ class _Parser:
         self.tokens.reverse()
 
     def refuse(self) -> None:
-        raise InputError(self.place, f"the condition {shown(self.text.strip())}", _EXPECTED)
+        raise InputError(self.place, f"the condition {toml.shown(self.text.strip())}", _EXPECTED)
 
     def ahead(self, *texts: str) -> bool:
         return bool(self.tokens) and self.tokens[-1][0] != "quoted" and self.tokens[-1][1] in texts

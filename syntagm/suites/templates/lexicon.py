@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from syntagm.core import InputError, did_you_mean
-from syntagm.core.io.toml import shown
+from syntagm.core import InputError, did_you_mean, toml
 from syntagm.suites.templates import cells, expression
 from syntagm.suites.templates.cells import MISSING
 from syntagm.suites.templates.expression import Expression
@@ -138,7 +137,7 @@ def choice(slot: str, text: str, place: str) -> Choice:
     for part in parts:
         match = _ARM.fullmatch(part)
         if not match:
-            raise InputError(place, shown(text), "a class, with conditions in brackets: noun[kind = person]")
+            raise InputError(place, toml.shown(text), "a class, with conditions in brackets: noun[kind = person]")
         arms.append(Arm(match[1], expression.parse(match[2] or "", place)))
     return Choice(slot, place, text, tuple(arms))
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from syntagm.core import FormulaError, InputError, counted, known, need, toml
-from syntagm.core.io.toml import shown
 from syntagm.suites.formula import parse as parse_formula
 from syntagm.suites.suite import AGGREGATES, Aggregate, Prediction
 from syntagm.suites.templates import cells, expression, lexicon, pattern
@@ -60,7 +59,9 @@ def name(content: Mapping[str, Any], stem: str, place: str) -> str:
     suite_name = toml.text(content, "name", place, stem)
     if not _SUITE.fullmatch(suite_name):
         cure = 'Write name = "..." at the top, or rename the file.' if suite_name == stem else ""
-        raise InputError(place, f"the name {shown(suite_name)} for a suite", "letters, digits, _, - and spaces", cure)
+        raise InputError(
+            place, f"the name {toml.shown(suite_name)} for a suite", "letters, digits, _, - and spaces", cure
+        )
     return suite_name
 
 
@@ -72,7 +73,7 @@ def tags(section: Section) -> dict[str, str]:
 def _tag(name: str, place: str) -> str:
     if not name.strip() or name in _RESERVED or name.startswith("json:"):
         expected = "another name: seed, style, vocabulary and names that begin with json: are reserved"
-        raise InputError(place, f"a tag called {shown(name)}", expected)
+        raise InputError(place, f"a tag called {toml.shown(name)}", expected)
     return name
 
 
@@ -81,7 +82,7 @@ def item_tags(section: Section) -> dict[str, Pattern]:
     patterns = {_tag(name, place): pattern.parse(text, place) for name, text, place in section.texts("item_tags")}
     for tag in patterns.values():
         if tag.split:
-            raise InputError(tag.place, f"a region border in {shown(tag.text)}", "one text", "Remove the |.")
+            raise InputError(tag.place, f"a region border in {toml.shown(tag.text)}", "one text", "Remove the |.")
     return patterns
 
 
@@ -91,7 +92,7 @@ def conditions(section: Section) -> dict[str, Pattern]:
     for name, text, place in section.texts("conditions"):
         if not _NAME.fullmatch(name):
             raise InputError(
-                section.at("conditions"), f"the name {shown(name)}", "letters from a to z, digits, _ and -"
+                section.at("conditions"), f"the name {toml.shown(name)}", "letters from a to z, digits, _ and -"
             )
         patterns[name] = pattern.parse(text, place)
     if not 0 < len(patterns) <= MAX_CONDITIONS:
@@ -112,14 +113,14 @@ def regions(section: Section, conditions: Mapping[str, Pattern]) -> tuple[str, .
     times = Counter(names)
     for name in names:
         if not _NAME.fullmatch(name) or times[name] > 1:
-            found = f"the name {shown(name)}" + (" twice" if times[name] > 1 else "")
+            found = f"the name {toml.shown(name)}" + (" twice" if times[name] > 1 else "")
             raise InputError(
                 f"{section.place}, regions", found, "letters from a to z, digits, _ and -, with each name once"
             )
     for condition in conditions.values():
         if (count := len(condition.regions)) != len(names):
-            found = f"{counted(count, 'region')}: {shown(condition.text)}"
-            listed = shown(" | ".join(names[:20]))
+            found = f"{counted(count, 'region')}: {toml.shown(condition.text)}"
+            listed = toml.shown(" | ".join(names[:20]))
             raise InputError(condition.place, found, f"{len(names)}: {listed}", "Put | between two regions.")
     return names
 
@@ -168,9 +169,9 @@ def items(section: Section) -> tuple[Fill, cells.Table | None, int]:
             known(entries, keys, place)
             n = entries.get("n", 0)
             if fill == "sample" and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
-                raise InputError(place, f"n = {shown(n)}", "the number of items to draw, from 1", "Write n = 100.")
+                raise InputError(place, f"n = {toml.shown(n)}", "the number of items to draw, from 1", "Write n = 100.")
             return fill, cells.read(toml.text(entries, "rows", place), f"{place} rows") if fill == "table" else None, n
-    shown_fill = f"fill = {shown(entries['fill'])}" if "fill" in entries else "no fill"
+    shown_fill = f"fill = {toml.shown(entries['fill'])}" if "fill" in entries else "no fill"
     raise InputError(place, shown_fill, "table, cross or sample", 'Write fill = "table".')
 
 
@@ -216,4 +217,4 @@ def aggregate(content: Mapping[str, Any], place: str) -> Aggregate:
     for aggregate_name in AGGREGATES:
         if name == aggregate_name:
             return aggregate_name
-    raise InputError(f"{place}, aggregate", shown(name), "one of " + ", ".join(AGGREGATES))
+    raise InputError(f"{place}, aggregate", toml.shown(name), "one of " + ", ".join(AGGREGATES))

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from syntagm.core import InputError
-from syntagm.core.io.toml import shown
+from syntagm.core import InputError, toml
 from syntagm.suites.templates.cells import MISSING
 from syntagm.suites.templates.spelling import join, tidy
 
@@ -69,7 +68,7 @@ def _pieces(region: str, place: str) -> Iterator[Piece]:
     for match in _PIECE.finditer(region):
         inside, literal, brace = match.groups()
         if brace:
-            found = f"a brace that isn't {'closed' if brace == '{' else 'opened'} in {shown(region.strip())}"
+            found = f"a brace that isn't {'closed' if brace == '{' else 'opened'} in {toml.shown(region.strip())}"
             raise InputError(place, found, "{slot} or {slot.form}", "Close it in the same region.")
         if literal is None:
             yield _slot(inside, place, glued=not after_space)

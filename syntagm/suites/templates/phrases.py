@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from syntagm.core import InputError, known, need
-from syntagm.core.io.toml import shown
+from syntagm.core import InputError, known, need, toml
 from syntagm.suites.templates import cells, expression, lexicon, pattern
 from syntagm.suites.templates.expression import VARIABLE, Expression
 from syntagm.suites.templates.lexicon import Choice, Lexicon
@@ -60,7 +59,7 @@ def variable(value: Any, place: str) -> Variable:
         value = value.get("values", [])
     texts = tuple(tidy(need(text, str, place)) for text in need(value, list, place))
     if not texts or len(set(texts)) < len(texts):
-        raise InputError(place, shown(list(texts)), "a list of different values")
+        raise InputError(place, toml.shown(list(texts)), "a list of different values")
     if longest := next((text for text in texts if len(text) > cells.MAX_CELL), ""):
         raise InputError(place, f"a value of {len(longest):,} characters", f"at most {cells.MAX_CELL:,}")
     return Variable(texts, when)
@@ -74,7 +73,7 @@ def _guard(table: Mapping[str, Any], place: str) -> tuple[Expression, ...]:
 def rule(name: str, value: Any, place: str) -> Phrase:
     """Return a rule from a list of alternatives, or from alternatives by name."""
     if not isinstance(value, list | dict):
-        raise InputError(place, shown(value), "a list of patterns, or patterns by name")
+        raise InputError(place, toml.shown(value), "a list of patterns, or patterns by name")
     return Phrase(name, place, _alternatives(value, place))
 
 
@@ -83,9 +82,9 @@ def phrase(header: str, value: Any, place: str) -> Phrase:
     match = _HEADER.fullmatch(header.strip())
     parameters = tuple(part.strip() for part in (match[2] or "").split(",")) if match and match[2] else ()
     if not match or not all(_PARAMETER.fullmatch(part) for part in parameters):
-        raise InputError(place, f"the name {shown(header)}", "name(slot, $value), such as np(head, $number)")
+        raise InputError(place, f"the name {toml.shown(header)}", "name(slot, $value), such as np(head, $number)")
     if len({part.removeprefix(VARIABLE) for part in parameters}) < len(parameters):
-        raise InputError(place, f"a parameter twice in {shown(header)}", "each parameter once")
+        raise InputError(place, f"a parameter twice in {toml.shown(header)}", "each parameter once")
     choices: dict[str, Choice] = {}
     if isinstance(value, dict):
         value = dict(value)
@@ -93,10 +92,12 @@ def phrase(header: str, value: Any, place: str) -> Phrase:
         for slot, text in own.items():
             at = f"{place}, {SLOTS}, {slot:.100}"
             if not re.fullmatch(r"\w[\w-]*", slot) or slot in parameters:
-                raise InputError(at, f"the name {shown(slot)} for a slot", "another name, of letters, digits, _ and -")
+                raise InputError(
+                    at, f"the name {toml.shown(slot)} for a slot", "another name, of letters, digits, _ and -"
+                )
             choices[slot] = lexicon.choice(slot, need(text, str, at), at)
     elif not isinstance(value, str | list):
-        raise InputError(place, shown(value), "a pattern, a list of patterns, or patterns by name")
+        raise InputError(place, toml.shown(value), "a pattern, a list of patterns, or patterns by name")
     single = isinstance(value, str)
     alternatives = _alternatives([value] if single else value, place)
     return Phrase(match[1] or match[3], place, alternatives, parameters, choices, single)
@@ -129,7 +130,7 @@ def _alternative(value: Any, place: str) -> Alternative:
         known(value, ("text", "when", "weight"), place)
         when, weight = _guard(value, place), value.get("weight", 1)
         if isinstance(weight, bool) or not isinstance(weight, int) or not 1 <= weight <= MAX_WEIGHT:
-            raise InputError(f"{place}, weight", shown(weight), f"a whole number from 1 to {MAX_WEIGHT:,}")
+            raise InputError(f"{place}, weight", toml.shown(weight), f"a whole number from 1 to {MAX_WEIGHT:,}")
         if "text" not in value:
             raise InputError(place, "no text", 'a pattern: { text = "...", when = "..." }')
         value = value["text"]

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.core import InputError, UsageError, csv, known, need, toml, utf8
-from syntagm.core.io.toml import shown
 from syntagm.suites.languages import tags
 from syntagm.suites.templates import lexicon, template
 from syntagm.suites.templates.cells import MAX_CELL, MAX_COLUMNS, MAX_ROWS, MISSING
@@ -72,7 +71,7 @@ def _schema(text: str, place: str) -> tuple[dict[str, Declared], str]:
     try:
         tags.find(language)
     except UsageError as error:
-        raise InputError(f"{place}, language", shown(language), error.expected, error.cure) from None
+        raise InputError(f"{place}, language", toml.shown(language), error.expected, error.cure) from None
     trees = {
         name: _tree(need(tree, dict, f"{place}, [trees.{name}]"), f"{place}, [trees.{name}]")
         for name, tree in toml.table(top, "trees", place).items()
@@ -141,7 +140,7 @@ def _features(
                 lexicon.refuse_unknown(tree, "tree", trees, at)
             closed = entry.get("closed", False)
             if not isinstance(closed, bool):
-                raise InputError(f"{at}, closed", shown(closed), "true or false")
+                raise InputError(f"{at}, closed", toml.shown(closed), "true or false")
             features[name] = Feature(frozenset(trees[tree]), trees[tree] if closed else {})
         else:
             if "closed" in entry:
@@ -155,7 +154,7 @@ def _features(
 def _refuse_odd(feature: Feature, place: str) -> None:
     for value in feature.values or ():
         if not value.strip() or value != value.strip() or value == MISSING or set(value) & set("/',"):
-            raise InputError(place, f"the value {shown(value)}", "a value without / , and ', and other than -")
+            raise InputError(place, f"the value {toml.shown(value)}", "a value without / , and ', and other than -")
 
 
 def _class(name: str, declared: Declared, files: Mapping[str, str], folder: str) -> LexicalClass:
@@ -173,7 +172,7 @@ def _class(name: str, declared: Declared, files: Mapping[str, str], folder: str)
         if key in seen:
             raise InputError(
                 where,
-                f"a second entry {shown(next(form for form in forms if form != MISSING))}",
+                f"a second entry {toml.shown(next(form for form in forms if form != MISSING))}",
                 f"one: the first is in {seen[key]}",
             )
         seen[key] = where
@@ -253,7 +252,7 @@ def _rows(
                 cells[column] = full[column, cell]
             elif len(cell) > MAX_CELL or cell != " ".join(cell.split()):
                 raise InputError(
-                    f"{where}, {column}", shown(cell), f"at most {MAX_CELL:,} characters, with single spaces"
+                    f"{where}, {column}", toml.shown(cell), f"at most {MAX_CELL:,} characters, with single spaces"
                 )
         rows.append((where, cells))
     if not rows:
@@ -268,9 +267,9 @@ def _full(cell: str, column: str, feature: Feature, place: str) -> str:
     at = f"{place}, {column}"
     values = cell.split("/")
     if not cell or len(cell) > MAX_CELL or any(not value or value != value.strip() for value in values):
-        raise InputError(at, shown(cell), "values with / between them", f"Write {MISSING} for no value.")
+        raise InputError(at, toml.shown(cell), "values with / between them", f"Write {MISSING} for no value.")
     if len(set(values)) < len(values):
-        raise InputError(at, f"a value twice in {shown(cell)}", "each value once")
+        raise InputError(at, f"a value twice in {toml.shown(cell)}", "each value once")
     for value in values:
         if feature.values is not None and value not in feature.values:
             lexicon.refuse_unknown(value, f"value of {column}", sorted(feature.values), at)

@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Any
 
 from syntagm.core import InputError, known, need, toml
-from syntagm.core.io.toml import shown
 from syntagm.suites.languages import spelling, tags
 from syntagm.suites.languages.spelling import Spelling
 from syntagm.suites.suite import Aggregate, Prediction, language_of
@@ -86,7 +85,7 @@ def read(text: str, place: str, name: str, lexicon_of: Callable[[str], Lexicon])
     sections = top.pop("suite", [{}])
     if not isinstance(sections, list) or not 0 < len(sections) <= MAX_SUITES:
         raise InputError(
-            f"{place}, [suite]", shown(sections), f"1 to {MAX_SUITES} sections", "Begin each with [[suite]]."
+            f"{place}, [suite]", toml.shown(sections), f"1 to {MAX_SUITES} sections", "Begin each with [[suite]]."
         )
     known(top, _SECTIONS, place)
     parts.refuse_misplaced(top, place)
@@ -100,7 +99,7 @@ def read(text: str, place: str, name: str, lexicon_of: Callable[[str], Lexicon])
         section = _section(top, own, place, number if has_sections else None)
         templates.append(_template(section, name, lexicon_of))
         if templates[-1].name in [earlier.name for earlier in templates[:-1]]:
-            found = f"the name {shown(templates[-1].name)} for a second suite"
+            found = f"the name {toml.shown(templates[-1].name)} for a second suite"
             raise InputError(section.place, found, "each name once", 'Give each [[suite]] a name = "...".')
         shared.append({key: section.content.get(key) for key in _SHARED})
     return [

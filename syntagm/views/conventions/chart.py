@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from syntagm.core import counted
-from syntagm.core.display import shown
+from syntagm.core import counted, shown
 from syntagm.runs import Run, named, titles
 from syntagm.views.conventions.numbers import Source, all_results, choose, flips, wide
 from syntagm.views.conventions.table import HowCase, HowTokens, Names, Ratings, Suite, Unigrams

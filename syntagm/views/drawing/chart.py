@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from syntagm.core import UsageError, public, visible
-from syntagm.core.display import shown
+from syntagm.core import UsageError, public, shown, visible
 from syntagm.views.drawing.pdf import ordered
 from syntagm.views.drawing.png import packed
 from syntagm.views.drawing.save import Product, endings

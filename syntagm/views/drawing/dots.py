@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isnan
 from typing import Any
 
-from syntagm.core import shown_lines
-from syntagm.core.display import shown
+from syntagm.core import shown, shown_lines
 from syntagm.views.drawing import layers
 from syntagm.views.drawing.axes import names as axis_of_names, of, spread
 from syntagm.views.drawing.chart import GREY, Spec

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from syntagm.core.display import shown
+from syntagm.core import shown
 from syntagm.views.drawing.chart import Spec
 from syntagm.views.drawing.layers import Values
 

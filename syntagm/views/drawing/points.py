@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any
 
-from syntagm.core.display import shown
+from syntagm.core import shown
 from syntagm.views.drawing.text import spoken
 
 Row = Mapping[str, Any]

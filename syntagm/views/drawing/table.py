@@ -8,8 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Self, SupportsIndex, TypeVar, overload
 from unicodedata import combining, east_asian_width
 
-from syntagm.core import UsageError, csv as table, public
-from syntagm.core.display import shown
+from syntagm.core import UsageError, csv as table, public, shown
 from syntagm.evaluation import Estimate, p_value
 from syntagm.views.drawing.save import Product, endings
 from syntagm.views.drawing.text import or_none

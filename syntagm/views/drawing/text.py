@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import isnan
 from typing import TypeVar
 
-from syntagm.core import counted, span
-from syntagm.core.display import shown
+from syntagm.core import counted, shown, span
 from syntagm.evaluation import IN_BRIEF, Estimate, unseen_of
 
 T = TypeVar("T")

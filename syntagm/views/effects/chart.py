@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.core.display import shown
+from syntagm.core import shown
 from syntagm.runs import Run
 from syntagm.views.drawing import axes, dots, panels
 from syntagm.views.drawing.chart import INK, Figure, Spec, finish

@@ -10,8 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from syntagm.core import UsageError
-from syntagm.core.display import shown
+from syntagm.core import UsageError, shown
 from syntagm.runs import Run
 from syntagm.views.clustered import By
 from syntagm.views.drawing import axes, dots, layers, panels

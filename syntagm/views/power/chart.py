@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from syntagm.core.display import shown
+from syntagm.core import shown
 from syntagm.runs import Run
 from syntagm.views.drawing import axes, curves, panels
 from syntagm.views.drawing.chart import Figure, Spec, finish

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from syntagm.core import counted
-from syntagm.core.display import shown
+from syntagm.core import counted, shown
 from syntagm.runs import Run
 from syntagm.stats import trajectory
 from syntagm.views.drawing import axes, layers, panels
