@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks import processor
 from benchmarks.spine import measure
 from syntagm.core import csv
-from syntagm.suites import languages as package, scripts
+from syntagm.suites import languages as package, words
 
 SUITES, PAIRS, SECONDS = 101, 1_000, 90
 _LIST = Path(package.__file__).with_name("languages.csv")
@@ -83,7 +83,7 @@ def _letters() -> dict[str, list[str]]:
     for code in range(0x61, 0xFFFF):
         character = chr(code)
         if unicodedata.category(character) in ("Ll", "Lo") and unicodedata.is_normalized("NFC", character):
-            found.setdefault(scripts.script(character), []).append(character)
+            found.setdefault(words.script(character), []).append(character)
     return {name: some[:2_000] for name, some in found.items() if name and len(some) > 20}
 
 
@@ -92,7 +92,7 @@ def _pair(draw: random.Random, letters: list[str], script: str, number: int) -> 
     words = ["".join(draw.choices(alphabet, k=draw.randint(2, 9))) for _ in range(draw.randint(8, 20))]
     place = draw.randrange(1, len(words))
     other = [*words[:place], words[place][:-1] + draw.choice(alphabet), *words[place + 1 :]]
-    blank = "" if script in scripts.UNSPACED else " "
+    blank = "" if script in words.UNSPACED else " "
     texts = [blank.join(each) + "." for each in (words, other)]
     return [number, *texts, blank.join(words[:place]), words[place], draw.randint(1, 6)]
 

@@ -13,14 +13,14 @@ import torch
 from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP, Candidates, candidates, cuts, shares
 from syntagm.models import Gap, LanguageModel
 from syntagm.models.names import load
-from syntagm.suites import word_list
+from syntagm.suites import WordList, read_word_list
 
 
 def main() -> None:
     torch.set_num_threads(1)
     with open(sys.argv[1], encoding="utf-8") as file:
         settings = json.load(file)
-    model, verbs = load(settings["model"]), word_list.read("verbs")
+    model, verbs = load(settings["model"]), read_word_list("verbs")
     chosen = candidates(verbs)
     if settings["eligible"] == "single-token":
         chosen = _single(model, verbs)
@@ -35,7 +35,7 @@ def main() -> None:
     print(json.dumps({"cpu": time.process_time() - start, "contexts": len(gaps), "lemmas": lemmas}))
 
 
-def _single(model: LanguageModel, verbs: word_list.WordList) -> Candidates:
+def _single(model: LanguageModel, verbs: WordList) -> Candidates:
     """Return the rows whose forms are all single tokens; other rows must not cost time."""
     everything = candidates(verbs)
     if model.sees == "left":

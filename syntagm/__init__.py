@@ -53,11 +53,11 @@ if TYPE_CHECKING:
         Suite,
         WordList,
         WordRow,
+        make,
         parse as parse_formula,
         read_suites,
         write_suites,
     )
-    from syntagm.suites.materials.suite_files import make
     from syntagm.views import EvaluationCallback, Figure, Table, Trajectory, check_suites, compare, figure
     from syntagm.views.by_name import table
     from syntagm.views.scores.numbers import estimates as estimate

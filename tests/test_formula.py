@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from syntagm.core import FormulaError
-from syntagm.suites import Binary, Formula, Node, Reference, parse
+from syntagm.suites import Binary, Formula, Node, Reference, expand, parse, read_suite_file
 from syntagm.suites.formula import MAX_DEPTH, MAX_LENGTH, MAX_NUMBER, MAX_TERMS
 
 BITS = {("1", "a"): 3.0, ("1", "b"): 5.0, ("2", "a"): 4.0, ("2", "b"): 1.0, ("*", "a"): 7.0, ("*", "b"): 6.0}
@@ -47,11 +47,9 @@ class TestReading:
             assert parse(PUBLISHED[round_]) == parse(PUBLISHED[square])
 
     def test_all_published_suites(self, shared: Path) -> None:
-        from syntagm.suites import finding
-        from syntagm.suites.materials import reading
 
-        files = [file for file in finding.expand([str(shared / "data" / "syntaxgym")]) if file.endswith(".json")]
-        formulas = [prediction.formula for file in files for prediction in reading.read(file)[0].predictions]
+        files = [file for file in expand([str(shared / "data" / "syntaxgym")]) if file.endswith(".json")]
+        formulas = [prediction.formula for file in files for prediction in read_suite_file(file)[0].predictions]
         # 12 suites with one prediction each, two of them with a second.
         assert len(formulas) == 14
         assert all(parse(str(formula)) == formula for formula in formulas)

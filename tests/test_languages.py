@@ -3,7 +3,7 @@
 import pytest
 
 from syntagm.core import UsageError
-from syntagm.suites import casing, frequency, scripts, tags, words
+from syntagm.suites import direction, direction_of, find, frequency, tags, words
 
 
 @pytest.mark.parametrize(
@@ -15,24 +15,24 @@ from syntagm.suites import casing, frequency, scripts, tags, words
     ],
 )  # fmt: skip
 def test_tags(text: str, tag: str, of: tuple[str, ...]) -> None:
-    assert (tags.find(text).tag, tags.find(text).scripts) == (tag, of)
+    assert (find(text).tag, find(text).scripts) == (tag, of)
 
 
 def test_an_unknown_language_is_refused_with_a_similar_one() -> None:
     with pytest.raises(UsageError, match="Did you mean Turkish"):
-        tags.find("Turkisch")
+        find("Turkisch")
 
 
 def test_scripts_and_direction() -> None:
-    assert scripts.scripts("Ида sees 学生") == {"Cyrl": 3, "Latn": 4, "Hani": 2}
-    assert [scripts.direction(text) for text in ("Ida.", "השומר רוקד", "القط نائم", "12")] == [
+    assert words.scripts("Ида sees 学生") == {"Cyrl": 3, "Latn": 4, "Hani": 2}
+    assert [direction(text) for text in ("Ida.", "השומר רוקד", "القط نائم", "12")] == [
         "ltr",
         "rtl",
         "rtl",
         "ltr",
     ]
-    assert [scripts.direction_of(tags.find(tag).scripts) for tag in ("de", "fa", "und")] == ["ltr", "rtl", "ltr"]
-    assert scripts.is_unspaced("ภาษาไทย")
+    assert [direction_of(find(tag).scripts) for tag in ("de", "fa", "und")] == ["ltr", "rtl", "ltr"]
+    assert words.is_unspaced("ภาษาไทย")
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_scripts_and_direction() -> None:
     ],
 )
 def test_words_by_rules(tag: str, text: str, expected: list[str]) -> None:
-    assert list(words.segmenter(tags.find(tag)).words(text)) == expected
+    assert list(words.segmenter(find(tag)).words(text)) == expected
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_words_by_rules(tag: str, text: str, expected: list[str]) -> None:
 )
 def test_words_by_dictionaries(tag: str, package: str, text: str, expected: list[str]) -> None:
     pytest.importorskip(package)
-    segmenter = words.segmenter(tags.find(tag))
+    segmenter = words.segmenter(find(tag))
     assert segmenter.name.startswith(package)
     assert list(segmenter.words(text)) == expected
 
@@ -70,7 +70,7 @@ def test_words_by_dictionaries(tag: str, package: str, text: str, expected: list
 def test_without_a_dictionary_characters_count_and_the_name_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(words._MAKERS, "th", lambda: (_ for _ in ()).throw(ImportError))
     words._unspaced.cache_clear()
-    segmenter = words.segmenter(tags.find("th"))
+    segmenter = words.segmenter(find("th"))
     words._unspaced.cache_clear()
     assert segmenter.name in ("characters",) or segmenter.name.startswith("ICU")
     if segmenter.name == "characters":
@@ -78,24 +78,24 @@ def test_without_a_dictionary_characters_count_and_the_name_says_so(monkeypatch:
 
 
 def test_case_of_turkish() -> None:
-    assert casing.same("Kimin", "kimin", tags.find("tr"))
-    assert not casing.same("ILIK", "ilik", tags.find("tr"))
-    assert casing.same("ILIK", "ilik", tags.find("en"))
+    assert tags.same("Kimin", "kimin", find("tr"))
+    assert not tags.same("ILIK", "ilik", find("tr"))
+    assert tags.same("ILIK", "ilik", find("en"))
 
 
 @pytest.mark.slow
 def test_word_frequencies_are_those_of_the_language() -> None:
     pytest.importorskip("wordfreq")
-    german = frequency.per_billion(tags.find("de"))
+    german = frequency.per_billion(find("de"))
     # The English verb "die" is rare, the German article is not.
     assert german["die"] > 10_000_000 > german["sterben"] > 0
     assert german.get("Die") == german["die"]
     # The lists spell words in their own way: without ß, without the final sigma, and Serbian in Latin letters.
     assert german["groß"] > 10_000
     assert german["weiß"] > 10_000
-    assert frequency.per_billion(tags.find("el"))["λόγος"] > 10_000
-    assert frequency.per_billion(tags.find("sr"))["јесте"] > 10_000
-    assert frequency.per_billion(tags.find("tr"))["ISTANBUL"] == frequency.per_billion(tags.find("tr"))["ıstanbul"]
-    assert not frequency.available(tags.find("hbo"))
+    assert frequency.per_billion(find("el"))["λόγος"] > 10_000
+    assert frequency.per_billion(find("sr"))["јесте"] > 10_000
+    assert frequency.per_billion(find("tr"))["ISTANBUL"] == frequency.per_billion(find("tr"))["ıstanbul"]
+    assert not frequency.available(find("hbo"))
     with pytest.raises(UsageError, match="no word frequencies of Ancient Hebrew"):
-        frequency.per_billion(tags.find("hbo"))
+        frequency.per_billion(find("hbo"))

@@ -12,8 +12,7 @@ from syntagm.cli import main
 from syntagm.core import NAMES, ModelError, Permissions, SyntagmError, UsageError, of_flags
 from syntagm.models import names, sweeps
 from syntagm.runs.shared_folder import program, started
-from syntagm.suites import finding
-from syntagm.suites.materials import reading
+from syntagm.suites import expand, read_suite_file
 
 DEMO = Path(sg.__file__).parent / "models" / "_demo"
 SPELLINGS = [
@@ -57,11 +56,11 @@ def test_no_name_of_a_suite_carries_one(tmp_path: Path, spelling: str) -> None:
         f"hu2020?{spelling}",
     ):
         with pytest.raises(UsageError, match="in a name"):
-            finding.expand([name])
+            expand([name])
         with pytest.raises(UsageError, match="in a name"):
             sg.read_suites(name, allow_pickle=True)
     with pytest.raises(SyntagmError, match="permission"):
-        reading.read(file)
+        read_suite_file(file)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from syntagm import read_suites
 from syntagm.cli import _parser
 from syntagm.core import registry
-from syntagm.suites import finding
+from syntagm.suites import expand
 from syntagm.views.by_name import MAKERS
 from tools import reading
 
@@ -33,7 +33,7 @@ def test_suites_that_are_named_without_a_command_exist() -> None:
     names = [code for code in CODE if _BUNDLED.fullmatch(code)]
     assert len(names) >= 2
     for name in names:
-        assert finding.expand([name])
+        assert expand([name])
 
 
 def test_rows_say_the_numbers_that_commands_show() -> None:
@@ -43,7 +43,7 @@ def test_rows_say_the_numbers_that_commands_show() -> None:
     [compared] = [row[-1] for row in ROWS if row[-1].startswith("`syntagm compare runs/a runs/b`")]
     assert f"`mean of {len(suites)}`" in compared
     [made] = [row[-1] for row in ROWS if row[-1].startswith("`syntagm make marvin2018 -o pairs`")]
-    assert f": {len(finding.expand(['marvin2018']))} suites" in made
+    assert f": {len(expand(['marvin2018']))} suites" in made
 
 
 @pytest.mark.parametrize("command", dict.fromkeys(COMMANDS))
@@ -56,7 +56,7 @@ def test_commands_parse_and_name_what_exists(command: str) -> None:
             assert hasattr(registry.find("views", words[1]), maker)
     for name in (getattr(arguments, "suite", None) or []) + (getattr(arguments, "source", None) or []):
         if isinstance(name, str) and _BUNDLED.fullmatch(name):
-            assert finding.expand([name])
+            assert expand([name])
 
 
 def test_numbers_of_readers_are_those_of_the_page_of_readings() -> None:

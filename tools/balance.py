@@ -21,7 +21,7 @@ from pathlib import Path
 
 import syntagm as sg
 from syntagm.evaluation import Frequencies, baselines
-from syntagm.suites import Suite, frequency, tags, template as template_format
+from syntagm.suites import Suite, find, frequency, template as template_format
 from syntagm.suites.templates import make
 
 LOW, HIGH = 0.40, 0.60
@@ -62,7 +62,7 @@ class Report:
 
 def today() -> Frequencies:
     """Return the English word frequencies of today."""
-    return Frequencies(frequency.per_billion(tags.find("en")), frequency.TOTAL, frequency.about())
+    return Frequencies(frequency.per_billion(find("en")), frequency.TOTAL, frequency.about())
 
 
 def leaks(value: float, chance: float, declared: str) -> bool:

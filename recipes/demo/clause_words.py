@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from syntagm.suites import word_list
+from syntagm.suites import read_word_list
 
 AUXILIARIES = {"is": "are", "was": "were", "has": "have", "does": "do"}
 FORMS_OF_AUXILIARIES = frozenset(AUXILIARIES) | frozenset(AUXILIARIES.values())
@@ -71,7 +71,7 @@ class Lexicon:
     def __init__(self, texts: Iterable[str]) -> None:
         # Capitalized words are skipped, because many are names.
         self.counts = Counter(word for text in texts for word in re.findall(r"\b[a-z]+\b", text))
-        rows = [row for row in word_list.read("verbs").rows if row.forms[0] not in AUXILIARIES]
+        rows = [row for row in read_word_list("verbs").rows if row.forms[0] not in AUXILIARIES]
         known = [row for row in rows if int(row.tags["frequency"] or 0) >= 5]
         self.other_verb = AUXILIARIES | {plural: singular for singular, plural in AUXILIARIES.items()}
         self.other_verb |= {form: row.forms[1 - label] for row in known for label, form in enumerate(row.forms)}

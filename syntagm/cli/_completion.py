@@ -48,10 +48,10 @@ def _models(_: str) -> list[str]:
 
 
 def _suites(prefix: str) -> list[str]:
-    from syntagm.suites import finding
+    from syntagm.suites import bundled_suites, collections
 
     collection, slash, _ = prefix.partition("/")
-    return [f"{collection}/{suite}" for suite in finding.bundled_suites(collection)] if slash else finding.collections()
+    return [f"{collection}/{suite}" for suite in bundled_suites(collection)] if slash else collections()
 
 
 def _word_lists(_: str) -> list[str]:

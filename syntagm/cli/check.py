@@ -103,8 +103,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> "tuple[int, dict[str, Any]]":
     from syntagm.evaluation import baselines
-    from syntagm.suites import expand, near_duplicates, renamed, repeated, told_apart, with_options
-    from syntagm.suites.check import check
+    from syntagm.suites import expand, near_duplicates, renamed, repeated, told_apart, violations, with_options
     from syntagm.views import read_file
 
     _spare(args.fix, args.exclude_list, args.force)
@@ -138,7 +137,7 @@ def _run(args: argparse.Namespace) -> "tuple[int, dict[str, Any]]":
         print(shown_lines(note), file=sys.stderr)
     for file, (own, unreadable) in read.items():
         suites[file] = renamed(file, own, names)
-        show([*unreadable, *check(suites[file], file)])
+        show([*unreadable, *violations(suites[file], file)])
         if args.counts and suites[file]:
             _print_counts(file)
         if frequencies:

@@ -60,8 +60,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read IN, and write OUT completely or not at all."""
     from syntagm.core import atomic
-    from syntagm.suites import asked, convert, expand, formats_for, lm_eval_task
-    from syntagm.suites.materials.reading import read
+    from syntagm.suites import asked, convert, expand, formats_for, lm_eval_task, read_suite_file
 
     target: Path = args.output
     if args.format == lm_eval_task.NAME:
@@ -71,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     files = expand([args.source])
     if len(files) != 1:
         raise UsageError(args.source, f"{len(files)} files", "one file", "Convert each file separately.")
-    suites = read(files[0], args.allow_pickle)
+    suites = read_suite_file(files[0], args.allow_pickle)
     with atomic.replacing(target) as written:
         losses = convert(
             suites, written, formats_for(target, args.format or "", (lm_eval_task.NAME, *asked.WAYS)), args.lossy

@@ -53,14 +53,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Count, and write the counts."""
     from syntagm.cli import DONE
     from syntagm.core import atomic, counted, lines
-    from syntagm.suites import COLUMNS, SuiteFiles, Wanted, expand
-    from syntagm.suites.materials.exposure import read
+    from syntagm.suites import COLUMNS, SuiteFiles, Wanted, expand, read_construction
 
     _files.spare_csv(arguments.output, COLUMNS, arguments.force)
     texts = [Path(file) for file in arguments.corpus]
     for text in texts:
         lines.check(text)
-    wanted = Wanted([read(pattern, "--construction") for pattern in arguments.construction])
+    wanted = Wanted([read_construction(pattern, "--construction") for pattern in arguments.construction])
     skipped: list[str] = []
     files = expand(arguments.paths, skipped)
     _files.note_skipped(skipped)

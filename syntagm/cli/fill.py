@@ -88,12 +88,12 @@ def run(options: argparse.Namespace) -> int:
     """Score the word list in the gaps, write the report, and print the results."""
     from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP, Gaps
     from syntagm.runs import Job
-    from syntagm.suites.word_list import read
+    from syntagm.suites import read_word_list
 
     top = _limits("--top", options.top, PUBLISHED_TOP)
     bottom = _limits("--bottom", options.bottom, PUBLISHED_BOTTOM)
     shared = options.blank == "shared"
-    task = Gaps(read(options.words), options.eligible, top, bottom, shared, options.most_probable)
+    task = Gaps(read_word_list(options.words), options.eligible, top, bottom, shared, options.most_probable)
     job = Job(options.model, _evaluation.one_label(options.name), options.output)
     asked = _evaluation.given(options, task, [job], options.suite, options.output)
     finished = _evaluation.carry_out(asked, _evaluation.given_display(options))

@@ -150,11 +150,11 @@ def _from_treebank(arguments: argparse.Namespace) -> "Iterator[Suite]":
 
 def _suites(files: Sequence[str], unfilled: list[str] | None) -> "Iterator[Suite]":
     """Generate the suites of files, one by one."""
-    from syntagm.suites.materials.reading import read
+    from syntagm.suites import read_suite_file
 
     for file in files:
         try:
-            yield from read(file)
+            yield from read_suite_file(file)
         except InputError as error:
             if unfilled is None:
                 raise

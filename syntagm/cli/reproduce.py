@@ -187,11 +187,11 @@ def _runs(options: argparse.Namespace, paper: Paper) -> "list[Run]":
         return [open_run(folder) for folder in options.from_run]
     from syntagm.evaluation import Gaps, Predictions
     from syntagm.runs import Job
-    from syntagm.suites.word_list import read
+    from syntagm.suites import read_word_list
 
     folder = options.output / "run"
     gaps = paper.gaps
-    task: Task[Any] = Gaps(read(gaps.words), top=gaps.top, bottom=gaps.bottom) if gaps else Predictions()
+    task: Task[Any] = Gaps(read_word_list(gaps.words), top=gaps.top, bottom=gaps.bottom) if gaps else Predictions()
     job = Job(options.model, folder=folder)
     asked = _evaluation.given(options, task, [job], options.suite or paper.suites, folder)
     return [_evaluation.carry_out(asked, _evaluation.given_display(options))]

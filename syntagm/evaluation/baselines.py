@@ -23,7 +23,7 @@ from pathlib import Path
 
 from syntagm.core import UsageError, csv, lines, utf8
 from syntagm.evaluation.chance import chance
-from syntagm.suites import Finding, Formula, Item, Language, Suite, casing, frequency, tags, words as words_of
+from syntagm.suites import UNKNOWN, Finding, Formula, Item, Language, Suite, frequency, tags, words as words_of
 
 KINDS = ("frequency", "words", "characters")
 # The tag in which an author says why a contrast can't be matched: kind -> tag.
@@ -95,10 +95,10 @@ def books() -> Frequencies:
     return Frequencies({word: n for word, n in counts.items() if word != _ALL}, counts[_ALL], "public-domain books")
 
 
-def counted(path: Path, language: Language = tags.UNKNOWN) -> Frequencies:
+def counted(path: Path, language: Language = UNKNOWN) -> Frequencies:
     """Count the words of a text, gzipped or not, in lower case, by the rules of a language; the default is English."""
     words = _words(language)
-    counts = Counter(casing.lower(word, language) for _, line in lines.prose(path) for word in words(line))
+    counts = Counter(tags.lower(word, language) for _, line in lines.prose(path) for word in words(line))
     return Frequencies(counts, counts.total(), path.name, words, path)
 
 
@@ -108,7 +108,7 @@ def fitting(suite: Suite, given: Frequencies) -> tuple[Frequencies | None, str]:
     language = suite.language
     if language.code == "en":
         return given, ""
-    if language is not tags.UNKNOWN:
+    if language is not UNKNOWN:
         words = words_of.segmenter(language)
         note = f"words by {words.name}" if words.name != "spaces" else ""
         if given.text:
@@ -145,7 +145,7 @@ def _all_words(suite: Suite, words: Callable[[str], Sequence[str]]) -> set[str]:
 
 
 def _words(language: Language) -> Callable[[str], Sequence[str]]:
-    return words_of.english if language is tags.UNKNOWN else words_of.segmenter(language).words
+    return words_of.english if language is UNKNOWN else words_of.segmenter(language).words
 
 
 def frequencies(wanted: bool, text: str | None) -> Frequencies | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from syntagm.evaluation.align import Batch, Rule, align, align_all
 from syntagm.models import Surprisals
-from syntagm.suites import Sentence, suite
+from syntagm.suites import Aggregate, Sentence
 
 _REDUCE: dict[str, Callable[[NDArray[np.float64]], float]] = {
     "sum": lambda bits: float(bits.sum()),
@@ -41,7 +41,7 @@ class Reading:
             sums; under other aggregates, the token is left out of a region that has others.
     """
 
-    aggregate: suite.Aggregate = "sum"
+    aggregate: Aggregate = "sum"
     rule: Rule = "strict"
     first_scored: bool = True
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from syntagm.core import InputError, RunError, Shape, record
 from syntagm.experiment import designs
 from syntagm.experiment.designs import Design
-from syntagm.suites import AGGREGATES, Item, Prediction, Region, Sentence, Suite, parse, suite as suites
+from syntagm.suites import AGGREGATES, Item, Prediction, Region, Sentence, Suite, parse, public_tags
 
 NAME = "plan.json"
 Role = Literal["critical", "filler", "catch", "practice"]
@@ -252,11 +252,11 @@ def _of_suite(suite: Suite) -> dict[str, Any]:
         "name": suite.name,
         "aggregate": suite.aggregate,
         "predictions": [[prediction.name, prediction.formula.text] for prediction in suite.predictions],
-        "tags": suites.public_tags(suite.tags),
+        "tags": public_tags(suite.tags),
         "items": [
             {
                 "id": item.id,
-                "tags": suites.public_tags(item.tags),
+                "tags": public_tags(item.tags),
                 "sentences": {
                     condition: {
                         "text": sentence.text,

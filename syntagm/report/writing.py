@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from syntagm.suites import UNKNOWN, Direction, Language, language_of, scripts
+from syntagm.suites import UNKNOWN, Direction, Language, direction, direction_of, language_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Writing:
     def direction(self, text: str = "") -> Direction:
         """Return the direction of a text: that of the language, or else that of most letters of the text."""
         known = self.language.scripts
-        return scripts.direction_of(known) if known else scripts.direction(text)
+        return direction_of(known) if known else direction(text)
 
     def attributes(self, text: str = "") -> Markup:
         """Return the attributes of the element with a text, with a space before them.

@@ -18,8 +18,7 @@ from syntagm.models import Asking, LanguageModel, Surprisals, families, frozen
 from syntagm.runs.ledger import Ledger, is_unchanged, locked, opening, options_of
 from syntagm.runs.memory import MemoryLedger
 from syntagm.runs.store import Run
-from syntagm.suites import SHOWN_BY_RUNS, Finding, Suite
-from syntagm.suites.check import check
+from syntagm.suites import SHOWN_BY_RUNS, Finding, Suite, violations
 
 # The number of texts after which a model that computes each on its own is asked again what it has answered before.
 _CONFIRMED = 256
@@ -218,7 +217,7 @@ def well_formed(suites: Iterable[Suite], noted: list[Finding] | None = None) -> 
     """Yield the suites, checking each one first."""
     names: set[str] = set()
     for suite in suites:
-        findings = list(check([suite]))
+        findings = list(violations([suite]))
         if noted is not None:
             noted += [finding for finding in findings if finding.code in SHOWN_BY_RUNS]
         if errors := [str(finding) for finding in findings if finding.error]:

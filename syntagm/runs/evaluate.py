@@ -11,8 +11,7 @@ from syntagm.runs.carrying_out import carry_out
 from syntagm.runs.engine import Cache
 from syntagm.runs.evaluation import Evaluation, Job
 from syntagm.runs.store import Run
-from syntagm.suites import Draw, Excluded, Suites, WordList, excluded, suites_of
-from syntagm.suites.word_list import read
+from syntagm.suites import Draw, Excluded, Suites, WordList, excluded, read_word_list, suites_of
 
 
 @public
@@ -183,7 +182,7 @@ def fill(
         RunError: the folder is in use, can't be written, or contains another run.
         Interrupted: `progress` requested a stop; making the same call again resumes the run.
     """
-    word_list = words if isinstance(words, WordList) else read(words)
+    word_list = words if isinstance(words, WordList) else read_word_list(words)
     task = Gaps(word_list, eligible, tuple(top), tuple(bottom), shared, most_probable)
     found, job = suites_of(suites), _job(model, folder)
     return carry_out(Evaluation(task, found, (job,), Draw(limit, seed), command=command), job, progress)

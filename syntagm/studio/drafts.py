@@ -14,8 +14,7 @@ from syntagm.core import InputError, UsageError, counted
 from syntagm.evaluation import baselines
 from syntagm.evaluation.chance import chance
 from syntagm.report import formula_in_words
-from syntagm.suites import Finding, Formula, Item, Prediction, Suite, parse, splits, spreadsheet
-from syntagm.suites.check import check
+from syntagm.suites import Finding, Formula, Item, Prediction, Suite, parse, spreadsheet, violations, within
 from syntagm.views import read_file, unreadable
 
 TABLE, TEMPLATE = ".tsv", ".toml"
@@ -131,7 +130,7 @@ def preview(found: Suite) -> Preview:
         )
         for prediction in found.predictions
     ]
-    near = list(splits.within(found))
+    near = list(within(found))
     return Preview(
         found.name,
         f"{counted(len(found.items), 'item')}, {counted(len(conditions), 'condition')}, {counted(sentences, 'sentence')}",
@@ -199,7 +198,7 @@ class Draft:
 def draft(text: str, name: str) -> Draft:
     """Read and check a text as `syntagm check` checks its file."""
     found, unread = suites(text, name)
-    return Draft(found, [*unread, *check(found, name)])
+    return Draft(found, [*unread, *violations(found, name)])
 
 
 def with_prediction(text: str, name: str, prediction: Prediction) -> str:

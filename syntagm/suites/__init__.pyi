@@ -4,9 +4,11 @@ from syntagm.suites.check import (
     Finding as Finding,
     near_duplicates as near_duplicates,
     repeated as repeated,
-    splits as splits,
+    swapped as swapped,
+    violations as violations,
 )
 from syntagm.suites.check._spot import Spot as Spot, rule as rule, sentences as sentences
+from syntagm.suites.check.alike import within as within
 from syntagm.suites.check.spelling import apart as apart, foreign as foreign, unescaped as unescaped
 from syntagm.suites.formats import spreadsheet as spreadsheet, syntaxgym as syntaxgym, template as template
 from syntagm.suites.formats.marvin2018 import unpaired as unpaired
@@ -19,25 +21,18 @@ from syntagm.suites.formula import (
     compared as compared,
     parse as parse,
 )
-from syntagm.suites.languages import (
-    casing as casing,
-    frequency as frequency,
-    scripts as scripts,
-    spelling as spelling,
-    tags as tags,
-    words as words,
-)
-from syntagm.suites.languages.scripts import (
+from syntagm.suites.languages import frequency as frequency, spelling as spelling, tags as tags, words as words
+from syntagm.suites.languages.tags import UNKNOWN as UNKNOWN, Language as Language, find as find
+from syntagm.suites.languages.words import (
     Direction as Direction,
+    direction as direction,
     direction_of as direction_of,
     main_script as main_script,
 )
-from syntagm.suites.languages.tags import UNKNOWN as UNKNOWN, Language as Language, find as find
 from syntagm.suites.materials import (
     asked as asked,
     datasets as datasets,
     excluded as excluded,
-    finding as finding,
     lm_eval_task as lm_eval_task,
     mending as mending,
     treebank as treebank,
@@ -45,11 +40,16 @@ from syntagm.suites.materials import (
 from syntagm.suites.materials.conversion import (
     convert as convert,
     formats_for as formats_for,
+    whole as whole,
+    writable as writable,
     write_suites as write_suites,
 )
 from syntagm.suites.materials.excluded import Excluded as Excluded
-from syntagm.suites.materials.exposure import COLUMNS as COLUMNS, Wanted as Wanted
-from syntagm.suites.materials.finding import collections as collections, expand as expand
+from syntagm.suites.materials.exposure import (
+    COLUMNS as COLUMNS,
+    Wanted as Wanted,
+    read_construction as read_construction,
+)
 from syntagm.suites.materials.reading import (
     HEAD as HEAD,
     answers_of as answers_of,
@@ -57,6 +57,7 @@ from syntagm.suites.materials.reading import (
     option_names as option_names,
     options_of as options_of,
     read_as as read_as,
+    read_suite_file as read_suite_file,
     recognised as recognised,
     unscored_columns as unscored_columns,
     with_options as with_options,
@@ -64,14 +65,16 @@ from syntagm.suites.materials.reading import (
 from syntagm.suites.materials.suite_files import (
     SuiteFiles as SuiteFiles,
     Suites as Suites,
+    bundled_suites as bundled_suites,
+    collections as collections,
+    expand as expand,
     listed as listed,
+    make as make,
     read_suites as read_suites,
     renamed as renamed,
     suites_of as suites_of,
     told_apart as told_apart,
 )
-from syntagm.suites.materials.swapped import swapped as swapped
-from syntagm.suites.materials.writing import whole as whole, writable as writable
 from syntagm.suites.suite import (
     AGGREGATES as AGGREGATES,
     ALL_ITEMS as ALL_ITEMS,
@@ -94,5 +97,10 @@ from syntagm.suites.suite import (
     shared_words as shared_words,
 )
 from syntagm.suites.templates import schema as schema
-from syntagm.suites.templates.counts import counts as counts
-from syntagm.suites.word_list import WordList as WordList, WordRow as WordRow, kept as kept
+from syntagm.suites.templates.sample import counts as counts
+from syntagm.suites.word_list import (
+    WordList as WordList,
+    WordRow as WordRow,
+    kept as kept,
+    read_word_list as read_word_list,
+)

@@ -146,7 +146,7 @@ def bundled() -> list[str]:
     return sorted(path.stem for path in _LEXICON.glob("*.csv"))
 
 
-def read(name: str | Path) -> WordList:
+def read_word_list(name: str | Path) -> WordList:
     """Read a bundled list or a file."""
     # name: name of a bundled list, such as `verbs`, or path of a file. Text may end with `?faults=keep`, which reads a
     # published list unchanged. A `Path` has no options. Neither does text that is itself the path of a file, because a

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 
 from syntagm.core import InputError, public
-from syntagm.suites import Finding, Suite, Suites, expand, listed, options_of
-from syntagm.suites.check import check
-from syntagm.suites.materials.reading import read
+from syntagm.suites import Finding, Suite, Suites, expand, listed, options_of, read_suite_file, violations
 from syntagm.views.drawing.table import Listing, Table
 
 
@@ -32,18 +30,18 @@ def check_suites(suites: Suites, file: str = "") -> Listing[Finding]:
     findings: list[Finding] = []
     for part in listed(suites):
         if isinstance(part, Suite):
-            findings += check([part], file)
+            findings += violations([part], file)
         else:
             for name in expand([str(part)]):
                 own, unread = read_file(name)
-                findings += [*unread, *check(own, name)]
+                findings += [*unread, *violations(own, name)]
     return Listing(findings, _table)
 
 
 def read_file(file: str, allow_pickle: bool = False) -> tuple[list[Suite], list[Finding]]:
     """Return the suites of a file; if it can't be read, no suites, and a finding with the reason."""
     try:
-        return read(file, allow_pickle), []
+        return read_suite_file(file, allow_pickle), []
     except InputError as error:
         return [], [unreadable(file, error)]
 

@@ -22,11 +22,11 @@ from syntagm.suites import (
     expand,
     foreign,
     parse,
+    read_suite_file,
     repeated,
     unescaped,
 )
-from syntagm.suites.check import RULES, check
-from syntagm.suites.materials import reading
+from syntagm.suites.check import RULES, violations
 
 DATA = Path(__file__).parents[1] / "data"
 FILES = sorted((DATA / "check").iterdir())
@@ -44,10 +44,10 @@ def test_each_file_breaks_its_rule_and_no_other(path: Path) -> None:
     code = path.stem.partition("-")[0]
     if code == "E001":
         with pytest.raises(InputError):
-            reading.read(path)
+            read_suite_file(path)
         return
     expected = set() if code in ("fine", "E103") else {code}
-    assert codes(list(check(reading.read(path)))) == expected | COMPANIONS.get(path.stem, set())
+    assert codes(list(violations(read_suite_file(path)))) == expected | COMPANIONS.get(path.stem, set())
 
 
 def test_every_rule_has_a_file_or_a_test_here() -> None:
@@ -60,7 +60,7 @@ def test_what_only_a_suite_made_in_python_can_have() -> None:
     sentence = Sentence("a b", (Region("x", 0, 1), Region("x", 2, 3)))
     twice = Prediction("p", parse("(*;%a%) > 1"))
     suite = Suite("s", (Item("1", {"a": sentence}),), (twice, twice))
-    assert [(finding.code, finding.region, finding.message) for finding in check([suite])] == [
+    assert [(finding.code, finding.region, finding.message) for finding in violations([suite])] == [
         ("E104", "", "two predictions with the same name: 'p'"),
         ("E206", "x", "two regions with the same name in one sentence"),
     ]
@@ -114,7 +114,7 @@ def test_texts_with_blanks_of_their_language(text: str) -> None:
 
 
 def test_names_that_were_not_told_apart() -> None:
-    one, other = (reading.read(DATA / "check" / f"E103-{number}.tsv") for number in (0, 1))
+    one, other = (read_suite_file(DATA / "check" / f"E103-{number}.tsv") for number in (0, 1))
     found = list(repeated({"a.tsv": one, "b.tsv": other + other}))
     assert [(finding.code, finding.file, finding.message) for finding in found] == [
         ("E103", "b.tsv", "a second suite called 'kites', the first is in a.tsv")
@@ -123,7 +123,7 @@ def test_names_that_were_not_told_apart() -> None:
 
 
 def test_a_finding_says_file_item_condition_region_code_message_and_cure() -> None:
-    (finding,) = check(reading.read(DATA / "check" / "W203-0.json"), "kites.json")
+    (finding,) = violations(read_suite_file(DATA / "check" / "W203-0.json"), "kites.json")
     assert finding.error is False
     assert str(finding) == (
         "kites.json, item 2, condition b, region 2: W203 a compared region is empty and counts as 0 bits. "
@@ -135,7 +135,7 @@ def test_a_wrong_name_in_a_formula_is_one_finding() -> None:
     texts = {name: Sentence("The kite flies", (Region("noun", 0, 8), Region("verb", 9, 14))) for name in ("a", "b")}
     items = tuple(Item(str(number), texts) for number in range(3))
     wrong = Prediction("p", parse("(verbs;%a%) < (verb;%c%)"))
-    errors = [finding for finding in check([Suite("s", items, (wrong,))]) if finding.error]
+    errors = [finding for finding in violations([Suite("s", items, (wrong,))]) if finding.error]
     assert [(finding.code, finding.item, finding.condition, finding.region) for finding in errors] == [
         ("E202", "", "c", ""), ("E203", "", "a", "verbs"),
     ]  # fmt: skip
@@ -167,7 +167,7 @@ class TestRules:
             return Sentence(text, (Region("1", 0, end), Region("2", end + 1, len(text))))
 
         suite = Suite("s", (Item("1", {"a": sentence(a), "b": sentence(b)}),), (Prediction("p", parse(formula)),))
-        return sum(finding.code == "W204" for finding in check([suite]))
+        return sum(finding.code == "W204" for finding in violations([suite]))
 
     @pytest.mark.parametrize(
         ("formula", "findings"),
@@ -196,7 +196,7 @@ class TestRules:
             f"{verb}_{noun}": sentence(f"The {noun}", verb) for noun in ("key", "keys") for verb in ("was", "were")
         }
         suite = Suite("s", (Item("1", sentences),), (Prediction("p", parse(formula)),))
-        found = [finding for finding in check([suite]) if finding.code == "W205"]
+        found = [finding for finding in violations([suite]) if finding.code == "W205"]
         assert len(found) == findings
         if findings:
             assert "conditions was_key" in str(found[0])
@@ -205,7 +205,7 @@ class TestRules:
     def test_the_known_faults_of_the_published_files_and_no_errors(self, shared: Path) -> None:
         found: Counter[tuple[str, str, str]] = Counter()
         for file in expand([str(shared / "data" / "syntaxgym"), str(shared / "data" / "blimp")]):
-            for finding in check(reading.read(file), Path(file).stem):
+            for finding in violations(read_suite_file(file), Path(file).stem):
                 found[finding.file, finding.item, finding.code] += 1
         # Item 5 of the garden paths compares a sentence with itself in two of three comparisons; seven pairs of BLiMP
         # are one sentence twice, five of them in a paradigm with two predictions.
@@ -216,9 +216,9 @@ class TestRules:
         }
 
     def test_a_thousand_items_that_are_all_the_same(self) -> None:
-        (suite,) = reading.read(LANTERNS)
+        (suite,) = read_suite_file(LANTERNS)
         items = tuple(Item(str(number), suite.items[0].sentences) for number in range(1000))
-        found = list(check([Suite("s", items, suite.predictions, suite.tags)]))
+        found = list(violations([Suite("s", items, suite.predictions, suite.tags)]))
         # All but the first are the same as the first.
         assert Counter(finding.code for finding in found) == {"W202": 999}
 
@@ -294,11 +294,11 @@ MUTATIONS: list[Callable[[Any, Path_, random.Random], None]] = [delete, duplicat
 def outcome(path: Path) -> str:
     """What becomes of a suite: refused, found wrong, or meaningful: read, and every formula can be evaluated."""
     try:
-        suites = reading.read(path)
+        suites = read_suite_file(path)
     except InputError as refusal:
         assert str(refusal).startswith(str(path))
         return "refused"
-    if any(finding.error for finding in check(suites)):
+    if any(finding.error for finding in violations(suites)):
         return "found"
     for suite in suites:
         assert suite.items

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
-from syntagm.suites.materials import reading
+from syntagm.suites import read_suite_file
 
 DATA = Path(__file__).parents[1] / "data"
 CHECK = DATA / "check"
@@ -167,7 +167,7 @@ def test_what_is_mechanical_is_mended_and_the_rest_listed(tmp_path: Path, capsys
     arguments = ["check", str(path), "--fix", str(fixed), "--exclude-list", str(excluded)]
     assert main(arguments) == 0
     assert "3 sentences mended" in capsys.readouterr().out
-    [suite] = reading.read(fixed)
+    [suite] = read_suite_file(fixed)
     assert [suite.items[0].sentences["good"].text, *(each.text for each in suite.items[2].sentences.values())] == [
         "Ida sings well.", "Les élèves dorment.", "Les élèves dort.",
     ]  # fmt: skip

@@ -8,8 +8,7 @@ import pytest
 from grammar_for_tests import CROSS, SAMPLE, TABLE, one
 
 from syntagm.cli import main
-from syntagm.suites import expand
-from syntagm.suites.materials.reading import read
+from syntagm.suites import expand, read_suite_file
 
 
 @pytest.fixture
@@ -36,7 +35,7 @@ def test_a_folder_of_templates(folder: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(("format", "ending"), [("blimp", ".jsonl"), ("tsv", ".tsv")])
 def test_pairs_keep_sentences_and_tags(format: str, ending: str, folder: Path) -> None:
     assert make(folder / "cross.toml", "-o", folder, "--as", format) == 0
-    [suite] = read(folder / f"cross{ending}")
+    [suite] = read_suite_file(folder / f"cross{ending}")
     expected = one(CROSS).items
     assert [item.sentences for item in suite.items] == [item.sentences for item in expected]
     assert [item.id for item in suite.items] == [item.id for item in expected]
@@ -45,7 +44,7 @@ def test_pairs_keep_sentences_and_tags(format: str, ending: str, folder: Path) -
 
 def test_syntaxgym_numbers_regions_and_keeps_their_names(folder: Path) -> None:
     assert make(folder / "table.toml", "-o", folder) == 0
-    [suite] = read(folder / "table.json")
+    [suite] = read_suite_file(folder / "table.json")
     assert [region.name for region in suite.items[0].sentences["good"].regions] == ["1", "2", "3"]
     assert suite.tags["region.2"] == "verb"
     assert suite.tags["prediction.0"] == "main"
@@ -145,7 +144,7 @@ def test_file_names_escape_the_slash_of_a_name(folder: Path, capsys: pytest.Capt
         )
     assert make(folder / "0.json", "-o", folder / "out") == 0
     assert [path.name for path in (folder / "out").iterdir()] == ["control%2Fraising.json"]
-    assert read(folder / "out" / "control%2Fraising.json")[0].name == "control/raising"
+    assert read_suite_file(folder / "out" / "control%2Fraising.json")[0].name == "control/raising"
     # Another suite with the same file name doesn't replace it, even with --force.
     assert make(folder / "0.json", folder / "1.json", "-o", folder / "out", "--force") == 2
     assert "suite control%2Fraising: two suites have this name" in capsys.readouterr().err
@@ -159,7 +158,7 @@ def test_the_output_is_no_folder(folder: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.slow
 def test_bundled_collections(tmp_path: Path) -> None:
     assert make("warstadt2020/causative", "-o", tmp_path, "--as", "blimp", "-n", 3, "--seed", 7) == 0
-    [suite] = read(tmp_path / "causative.jsonl")
+    [suite] = read_suite_file(tmp_path / "causative.jsonl")
     assert len(suite.items) == 3
 
 
@@ -171,7 +170,7 @@ def test_a_suite_that_syntaxgym_cannot_store_is_a_spreadsheet(
     line = ["make", "warstadt2020/left_branch_island_echo_question", "-n", "2", "-o", str(tmp_path)]
     assert main(line) == 0
     assert "written as spreadsheet, because syntaxgym can't store it: suite left_branch" in capsys.readouterr().err
-    [made] = read(str(tmp_path / "left_branch_island_echo_question.tsv"))
-    [generated] = read(*expand([f"{line[1]}?n=2"]))
+    [made] = read_suite_file(str(tmp_path / "left_branch_island_echo_question.tsv"))
+    [generated] = read_suite_file(*expand([f"{line[1]}?n=2"]))
     assert made.items == generated.items
     assert main([*line, "--as", "syntaxgym"]) == 1

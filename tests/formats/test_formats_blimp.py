@@ -9,16 +9,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from syntagm.core import InputError, UsageError
-from syntagm.suites import Suite
+from syntagm.suites import Suite, read_suite_file
 from syntagm.suites.formats import _pair, blimp
-from syntagm.suites.materials import reading
 
 HERE = Path(__file__).parents[1] / "data" / "blimp"
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "blimp"
 
 
 def one(name: str) -> Suite:
-    (suite,) = reading.read(HERE / name)
+    (suite,) = read_suite_file(HERE / name)
     return suite
 
 
@@ -29,7 +28,7 @@ def row(**fields: object) -> str:
 def read(tmp_path: Path, text: str, options: str = "") -> list[Suite]:
     path = tmp_path / "made.jsonl"
     path.write_text(text, encoding="utf-8")
-    return reading.read(f"{path}{options}")
+    return read_suite_file(f"{path}{options}")
 
 
 class TestReading:
@@ -89,7 +88,7 @@ class TestReading:
         ]
 
     def test_the_hub_copy_has_several_paradigms_a_file_and_no_prefix_fields(self) -> None:
-        suites = reading.read(HERE / "hub_copy.jsonl")
+        suites = read_suite_file(HERE / "hub_copy.jsonl")
         assert [(suite.name, suite.items[0].id, len(suite.predictions)) for suite in suites] == [
             ("creaking", "0", 1),
             ("squeaking", "0", 1),
@@ -110,14 +109,14 @@ class TestReading:
             {"sentence_good": "Ida sings.", "sentence_bad": "Ida sing.", key: "x"} for key in ("Paradigm", "paradigm")
         ]
         (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
-        (suite,) = reading.read(tmp_path / "a.jsonl")
+        (suite,) = read_suite_file(tmp_path / "a.jsonl")
         assert (suite.name, len(suite.items)) == ("x", 2)
 
     def test_a_name_in_some_lines_only_is_refused(self, tmp_path: Path) -> None:
         pair = {"sentence_good": "Ida sings.", "sentence_bad": "Ida sing."}
         (tmp_path / "a.jsonl").write_text(f"{json.dumps(pair | {'UID': 'x'})}\n{json.dumps(pair)}\n")
         with pytest.raises(InputError, match="line 2: UID or paradigm in some lines only; expected the same in all"):
-            reading.read(tmp_path / "a.jsonl")
+            read_suite_file(tmp_path / "a.jsonl")
 
     def test_a_language_without_blanks(self, tmp_path: Path) -> None:
         fields = {"one_prefix_prefix": "他有三", "one_prefix_word_good": "把", "one_prefix_word_bad": "头"}
@@ -130,7 +129,7 @@ class TestReading:
 class TestWriting:
     @pytest.mark.parametrize("path", sorted(HERE.glob("*.jsonl")), ids=lambda path: path.stem)
     def test_byte_for_byte(self, tmp_path: Path, path: Path) -> None:
-        blimp.write(reading.read(path), tmp_path / "out.jsonl")
+        blimp.write(read_suite_file(path), tmp_path / "out.jsonl")
         assert (tmp_path / "out.jsonl").read_bytes() == path.read_bytes()
 
     @pytest.mark.slow
@@ -141,7 +140,7 @@ class TestWriting:
         assert len(files) == 13
         identical: Counter[str] = Counter()
         for path in files:
-            suites = reading.read(path)
+            suites = read_suite_file(path)
             blimp.write(suites, tmp_path / "out.jsonl")
             assert (tmp_path / "out.jsonl").read_bytes() == path.read_bytes(), path.name
             assert (suites[0].name, len(suites[0].items)) == (path.stem, 1000)
@@ -163,7 +162,7 @@ class TestWriting:
         assert json.loads((tmp_path / "out.jsonl").read_text())["difficulty"] == "hard"
 
     def test_a_suite_of_four_conditions_is_refused(self, tmp_path: Path) -> None:
-        suites = reading.read(HERE.parent / "syntaxgym" / "lanterns.json")
+        suites = read_suite_file(HERE.parent / "syntaxgym" / "lanterns.json")
         with pytest.raises(InputError, match="the predictions of minimal pairs"):
             blimp.write(suites, tmp_path / "out.jsonl")
 
@@ -244,7 +243,7 @@ def test_any_pair_and_any_fields_come_back(
         rows.append({**extra, **pair})
     path = tmp_path_factory.mktemp("any") / "any.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
-    suites = reading.read(f"{path}?format=blimp")
+    suites = read_suite_file(f"{path}?format=blimp")
     blimp.write(suites, path)
     written = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
     # Lines of one suite stand together when written; within it their order stays.

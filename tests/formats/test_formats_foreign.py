@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.core import InputError
-from syntagm.suites.materials import reading
+from syntagm.suites import read_as, read_suite_file
 
 # File -> content. All but the last few would have been pairs for a reader that looks at the number of columns only.
 OTHERS = {
@@ -66,7 +66,7 @@ OTHERS = {
 def test_other_tables_are_not_claimed(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(OTHERS[name], encoding="utf-8")
     with pytest.raises(InputError, match=f"{name}: no format claims it: its (first row is|keys are) '"):
-        reading.read(tmp_path / name)
+        read_suite_file(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", [name for name in OTHERS if name.endswith((".tsv", ".txt"))])
@@ -75,7 +75,7 @@ def test_naming_the_format_does_not_make_a_table_without_a_header_one_of_pairs(t
     if name == "feelings.tsv":  # its header has known names
         return
     with pytest.raises(InputError, match="expected a known pair of columns"):
-        reading.read(f"{tmp_path / name}?format=pairs")
+        read_suite_file(f"{tmp_path / name}?format=pairs")
 
 
 def test_single_sentences_with_labels_are_refused_with_the_names_of_their_columns(tmp_path: Path) -> None:
@@ -84,8 +84,8 @@ def test_single_sentences_with_labels_are_refused_with_the_names_of_their_column
     with pytest.raises(
         InputError, match=r"write cola\.csv\?format=judgements&sentence=sentence&label=label; if two rows"
     ):
-        reading.read(path)
-    [suite] = reading.read(f"{path}?format=judgements&sentence=sentence&label=label")
+        read_suite_file(path)
+    [suite] = read_suite_file(f"{path}?format=judgements&sentence=sentence&label=label")
     assert [item.tags["label"] for item in suite.items] == ["1", "0"]
 
 
@@ -117,8 +117,8 @@ PLAIN = {
 def test_plain_columns_need_no_options(tmp_path: Path, name: str) -> None:
     content, format = PLAIN[name]
     (tmp_path / name).write_text(content, encoding="utf-8")
-    assert reading.read_as(tmp_path / name).startswith(f"{format}: ")
-    [suite] = reading.read(tmp_path / name)
+    assert read_as(tmp_path / name).startswith(f"{format}: ")
+    [suite] = read_suite_file(tmp_path / name)
     texts = [{key: sentence.text for key, sentence in item.sentences.items()} for item in suite.items]
     wanted = sum(bool(line.strip()) for line in content.splitlines()) - (not name.endswith(("json", "jsonl")))
     if format == "judgements":
@@ -147,4 +147,4 @@ NOT_PLAIN = {
 def test_the_same_names_for_other_things(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(NOT_PLAIN[name], encoding="utf-8")
     with pytest.raises(InputError, match="no format claims it"):
-        reading.read(tmp_path / name)
+        read_suite_file(tmp_path / name)

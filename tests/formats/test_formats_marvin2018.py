@@ -15,9 +15,7 @@ import pytest
 
 from syntagm.cli import main
 from syntagm.core import InputError, UsageError
-from syntagm.suites import Suite
-from syntagm.suites.check import check
-from syntagm.suites.materials import reading
+from syntagm.suites import Suite, read_suite_file, violations
 
 PAIRS = {
     "sing_MS_MV_sing_ES": [("the monk near the goat hums", "the monk near the goat hum")],
@@ -35,7 +33,7 @@ TRIPLES = {
 
 
 def read(path: Path, options: str = "") -> Suite:
-    (suite,) = reading.read(f"{path}{options}", allow_pickle=True)
+    (suite,) = read_suite_file(f"{path}{options}", allow_pickle=True)
     return suite
 
 
@@ -53,7 +51,7 @@ class TestReading:
             f"sing_MS_MV_{end}" for end in ("sing_ES/0", "plur_ES/0", "plur_ES/1")
         ]
         assert len(suite.items) == 5
-        assert list(check([suite])) == []
+        assert list(violations([suite])) == []
 
     def test_a_pair(self, tmp_path: Path) -> None:
         suite = read(saved(tmp_path, PAIRS))
@@ -148,7 +146,7 @@ class TestReading:
 class TestPermission:
     def test_none(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"On the command line: --allow-pickle; in Python: allow_pickle=True"):
-            reading.read(saved(tmp_path, PAIRS))
+            read_suite_file(saved(tmp_path, PAIRS))
 
     @pytest.mark.parametrize(
         "option",
@@ -161,7 +159,7 @@ class TestPermission:
     )
     def test_options_that_mean_nothing(self, tmp_path: Path, option: str) -> None:
         with pytest.raises(UsageError):
-            reading.read(f"{saved(tmp_path, PAIRS)}?{option}", allow_pickle=True)
+            read_suite_file(f"{saved(tmp_path, PAIRS)}?{option}", allow_pickle=True)
 
     def test_on_the_command_line(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         path = str(saved(tmp_path, PAIRS))
@@ -387,4 +385,4 @@ def test_the_published_pickles(shared: Path) -> None:
         keys = [item.tags["configuration"] for item in suite.items]
         # All configurations are of one size.
         assert len({keys.count(key) for key in set(keys)}) == 1
-        assert not [finding for finding in check([suite]) if finding.error]
+        assert not [finding for finding in violations([suite]) if finding.error]

@@ -9,8 +9,7 @@ from toy_runs import interrupt, toy_run
 
 from syntagm.core import InputError, RunError, UsageError
 from syntagm.runs import open_run, well_formed
-from syntagm.suites import Finding, Sentence, Suite
-from syntagm.suites.check import check
+from syntagm.suites import Finding, Sentence, Suite, option_names, read_as, read_suite_file, violations
 from syntagm.suites.formats import _pair, pairs
 from syntagm.suites.materials import reading
 from syntagm.suites.suite import published
@@ -20,7 +19,7 @@ BLIMP = Path(__file__).resolve().parents[3] / "shared" / "data" / "blimp"
 
 
 def one(name: str) -> Suite:
-    (suite,) = reading.read(DATA / name)
+    (suite,) = read_suite_file(DATA / name)
     return suite
 
 
@@ -58,7 +57,7 @@ class TestReading:
         assert (suite.tags, len(suite.predictions)) == ({"prefix": "The kites"}, 1)
 
     def test_paradigms_become_suites(self) -> None:
-        suites = reading.read(DATA / "pairs/paradigms.csv")
+        suites = read_suite_file(DATA / "pairs/paradigms.csv")
         assert [(suite.name, len(suite.items)) for suite in suites] == [("imperative", 2), ("plural", 1)]
         assert texts(suites[0])[0] == ("Ida, sing!", "Ida, sings!")
         assert suites[0].tags == {"paradigm": "imperative", "level": "1"}
@@ -74,18 +73,18 @@ class TestReading:
         assert [item.tags for item in suite.items] == [{"weight": "2"}, {"weight": "3"}]
 
     def test_columns_named_by_options(self) -> None:
-        (suite,) = reading.read(f"{DATA / 'pairs/unknown.csv'}?good=right&bad=off&id=who&suite=who")
+        (suite,) = read_suite_file(f"{DATA / 'pairs/unknown.csv'}?good=right&bad=off&id=who&suite=who")
         assert (suite.name, suite.items[0].id, texts(suite)) == ("ruben", "ruben", [("Ida sings.", "Ida sing.")])
 
     def test_marks_as_ordinary_characters(self, tmp_path: Path) -> None:
         path = made(tmp_path, 'good\tbad\n"Yes," he said.\tYes he "said.\n')
-        assert texts(reading.read(path + "?quote=none")[0]) == [('"Yes," he said.', 'Yes he "said.')]
+        assert texts(read_suite_file(path + "?quote=none")[0]) == [('"Yes," he said.', 'Yes he "said.')]
 
     @pytest.mark.parametrize("option", ["|", "semicolon", "tab"])
     def test_a_delimiter_of_ones_own(self, tmp_path: Path, option: str) -> None:
         character = {"semicolon": ";", "tab": "\t"}.get(option, option)
         path = made(tmp_path, f"good{character}bad\na{character}b\n")
-        assert texts(reading.read(f"{path}?format=pairs&delimiter={option}")[0]) == [("a", "b")]
+        assert texts(read_suite_file(f"{path}?format=pairs&delimiter={option}")[0]) == [("a", "b")]
 
     @pytest.mark.parametrize(("good", "bad"), pairs.KNOWN)
     def test_every_known_pair_of_names_in_every_container(self, tmp_path: Path, good: str, bad: str) -> None:
@@ -97,12 +96,12 @@ class TestReading:
             "a.json": f'[{{"{bad}": "{y}", "{good}": "{x}", "paradigm": "1"}}]',
         }
         for name, text in rows.items():
-            assert texts(reading.read(made(tmp_path, text, name))[0]) == [(x, y)], name
+            assert texts(read_suite_file(made(tmp_path, text, name))[0]) == [(x, y)], name
 
     def test_windows_line_ends_and_a_byte_order_mark(self, tmp_path: Path) -> None:
         path = tmp_path / "excel.csv"
         path.write_bytes("\ufeffgood;bad\r\nÉa.;b\r\n".encode())
-        assert texts(reading.read(path)[0]) == [("Éa.", "b")]
+        assert texts(read_suite_file(path)[0]) == [("Éa.", "b")]
 
 
 class TestRefusals:
@@ -122,7 +121,7 @@ class TestRefusals:
     )
     def test_the_message_names_the_line(self, tmp_path: Path, text: str, options: str, message: str) -> None:
         with pytest.raises(InputError, match=message):
-            reading.read(made(tmp_path, text) + options)
+            read_suite_file(made(tmp_path, text) + options)
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -138,7 +137,7 @@ class TestRefusals:
     )
     def test_options(self, tmp_path: Path, options: str, message: str) -> None:
         with pytest.raises(UsageError, match=message):
-            reading.read(made(tmp_path, "good\tbad\na\tb\n") + options)
+            read_suite_file(made(tmp_path, "good\tbad\na\tb\n") + options)
 
 
 class TestBlanksAroundCells:
@@ -155,35 +154,35 @@ class TestBlanksAroundCells:
     )
     def test_they_are_no_content(self, tmp_path: Path, text: str) -> None:
         name = "mats.csv" if "\tgood" not in text and "\t good" not in text else "mats.tsv"
-        [suite] = reading.read(made(tmp_path, text, name))
+        [suite] = read_suite_file(made(tmp_path, text, name))
         assert texts(suite) == [("Bo hums.", "Bo hum."), ("The mat burns.", "The mat burn.")]
         assert [item.id for item in suite.items] == ["1", "2"]
 
     def test_in_a_header_that_options_name(self, tmp_path: Path) -> None:
         path = made(tmp_path, "pa, pb, ta, tb\nx, y, Bo hums ., Bo hum .\n", "x.csv")
-        assert texts(reading.read(f"{path}?good=ta&bad=tb")[0]) == [("Bo hums .", "Bo hum .")]
+        assert texts(read_suite_file(f"{path}?good=ta&bad=tb")[0]) == [("Bo hums .", "Bo hum .")]
 
     def test_quoted_they_are_content_and_said(self, tmp_path: Path) -> None:
         path = made(tmp_path, 'good,bad\nBo hums. , " Bo hum."\n"A, b ""c"" d", "A, b, ""c"" d"\n', "x.csv")
-        [suite] = reading.read(path)
+        [suite] = read_suite_file(path)
         assert texts(suite) == [("Bo hums.", " Bo hum."), ('A, b "c" d', 'A, b, "c" d')]
-        assert [spot.code for spot in check([suite]) if spot.code == "W302"] == ["W302"]
+        assert [spot.code for spot in violations([suite]) if spot.code == "W302"] == ["W302"]
         pairs.write([suite], tmp_path / "again.tsv")
-        assert texts(reading.read(tmp_path / "again.tsv")[0]) == texts(suite)
+        assert texts(read_suite_file(tmp_path / "again.tsv")[0]) == texts(suite)
 
     def test_where_no_quotation_mark_encloses_cells(self, tmp_path: Path) -> None:
         path = made(tmp_path, 'good, bad\n"Bo hums" , "Bo hum"\n', "x.csv")
-        assert texts(reading.read(f"{path}?quote=none")[0]) == [('"Bo hums"', '"Bo hum"')]
+        assert texts(read_suite_file(f"{path}?quote=none")[0]) == [('"Bo hums"', '"Bo hum"')]
 
     def test_a_run_that_was_begun_with_them_goes_on_by_no_other_sentences(self, tmp_path: Path) -> None:
         path = made(tmp_path, "good, bad\nThe dog barks, The dog bark\n", "mats.csv")
-        earlier = Suite("mats", reading.read(path)[0].items, (_pair.FULL,))
+        earlier = Suite("mats", read_suite_file(path)[0].items, (_pair.FULL,))
         bad = {"good": Sentence("The dog barks"), "bad": Sentence(" The dog bark")}
         earlier = replace(earlier, items=(replace(earlier.items[0], sentences=bad),))
         before = toy_run(tmp_path / "run", earlier).results("mats")
         interrupt(tmp_path / "run")
         with pytest.raises(RunError, match=r"a run on other suites; .* Different: mats"):
-            toy_run(tmp_path / "run", *reading.read(path))
+            toy_run(tmp_path / "run", *read_suite_file(path))
         assert not open_run(tmp_path / "run").done
         toy_run(tmp_path / "run", earlier)
         assert open_run(tmp_path / "run").results("mats").equals(before)
@@ -191,7 +190,7 @@ class TestBlanksAroundCells:
     def test_a_run_shows_sentences_with_blanks_at_their_ends(self, tmp_path: Path) -> None:
         path = made(tmp_path, '{"good": "The dog barks", "bad": " The dog bark"}\n', "x.jsonl")
         noted: list[Finding] = []
-        list(well_formed(reading.read(path), noted))
+        list(well_formed(read_suite_file(path), noted))
         assert [finding.code for finding in noted] == ["W302"]
 
 
@@ -204,13 +203,13 @@ class TestLabels:
     def test_a_column_says_which_is_good(self, tmp_path: Path, values: str) -> None:
         first, second = values.split()
         text = SIDES.format(first, second)
-        (suite,) = reading.read(made(tmp_path, text, "x.csv") + "?good=a&bad=b&label=label")
+        (suite,) = read_suite_file(made(tmp_path, text, "x.csv") + "?good=a&bad=b&label=label")
         assert texts(suite) == A
         assert [item.tags for item in suite.items] == [{"label": first}, {"label": second}]
 
     def test_json(self, tmp_path: Path) -> None:
         rows = '{"a": "Ida sings.", "b": "Ida sing.", "y": 0}\n{"a": "Bo hum.", "b": "Bo hums.", "y": 1}\n'
-        (suite,) = reading.read(made(tmp_path, rows, "x.jsonl") + "?good=a&bad=b&label=y")
+        (suite,) = read_suite_file(made(tmp_path, rows, "x.jsonl") + "?good=a&bad=b&label=y")
         assert texts(suite) == [("Ida sings.", "Ida sing."), ("Bo hums.", "Bo hum.")]
 
     @pytest.mark.parametrize("value", ["2", "true", "good", "0.0", "-1"])
@@ -218,11 +217,11 @@ class TestLabels:
         path = made(tmp_path, SIDES.format(0, value), "x.csv")
         message = f"line 3, label: '{value}'; expected 0 or a if the sentence in 'a' is good, 1 or b if that in 'b' is"
         with pytest.raises(InputError, match=message):
-            reading.read(f"{path}?good=a&bad=b&label=label")
+            read_suite_file(f"{path}?good=a&bad=b&label=label")
 
     def test_an_empty_label_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="line 3, label: an empty cell; expected 0 or a"):
-            reading.read(made(tmp_path, SIDES.format(0, ""), "x.csv") + "?good=a&bad=b&label=label")
+            read_suite_file(made(tmp_path, SIDES.format(0, ""), "x.csv") + "?good=a&bad=b&label=label")
 
     @pytest.mark.parametrize(
         ("name", "values"),
@@ -238,43 +237,43 @@ class TestLabels:
         meant = {"0 1": " if 0 or a", "a b": " if a", "A B": " if a", "b b": " if a"}.get(values, "&values=X,Y if X")
         cure = rf"Write x.csv\?good=a&bad=b&label={name}{meant} there means .*; write x.csv\?good=a&bad=b&label=none if"
         with pytest.raises(InputError, match=f"columns that may say which sentence is good: '{name}'.*{cure}"):
-            reading.read(f"{path}?good=a&bad=b")
-        (suite,) = reading.read(f"{path}?good=a&bad=b&label=none")
+            read_suite_file(f"{path}?good=a&bad=b")
+        (suite,) = read_suite_file(f"{path}?good=a&bad=b&label=none")
         assert texts(suite)[1] == ("Ida sing.", "Ida sings.")
 
     @pytest.mark.parametrize("values", ["1 1", "x y", "0.5 0.7", "sg pl"])
     def test_other_columns_are_tags(self, tmp_path: Path, values: str) -> None:
         first, second = values.split()
         text = SIDES.format(first, second).replace("label", "number")
-        assert reading.read(made(tmp_path, text, "x.csv") + "?good=a&bad=b")
+        assert read_suite_file(made(tmp_path, text, "x.csv") + "?good=a&bad=b")
 
     def test_ids_and_suites_are_no_labels(self, tmp_path: Path) -> None:
         path = made(tmp_path, SIDES.format(1, 2).replace("label", "n"), "x.csv")
-        assert reading.read(f"{path}?good=a&bad=b&id=n")[0].items[1].id == "2"
-        assert [suite.name for suite in reading.read(f"{path}?good=a&bad=b&suite=n")] == ["1", "2"]
+        assert read_suite_file(f"{path}?good=a&bad=b&id=n")[0].items[1].id == "2"
+        assert [suite.name for suite in read_suite_file(f"{path}?good=a&bad=b&suite=n")] == ["1", "2"]
 
     def test_a_label_beside_names_that_say_which_is_good_is_asked_for(self, tmp_path: Path) -> None:
         text = SIDES.format(0, 1).replace("a,b", "good,bad")
         path = made(tmp_path, text, "x.csv")
         for contradicting in (text, text.replace("label", "side").replace(",0", ",good").replace(",1", ",bad")):
             with pytest.raises(InputError, match=r"columns that may say which sentence is good: '(label|side)'"):
-                reading.read(made(tmp_path, contradicting, "y.csv"))
-        assert texts(reading.read(f"{path}?label=none")[0])[1] == ("Ida sing.", "Ida sings.")
-        assert texts(reading.read(f"{path}?label=label")[0])[1] == ("Ida sings.", "Ida sing.")
+                read_suite_file(made(tmp_path, contradicting, "y.csv"))
+        assert texts(read_suite_file(f"{path}?label=none")[0])[1] == ("Ida sing.", "Ida sings.")
+        assert texts(read_suite_file(f"{path}?label=label")[0])[1] == ("Ida sings.", "Ida sing.")
         # Other columns of two values, and labels of several, are tags.
         for tag in (text.replace("label", "animate"), text.replace("label", "gold").replace(",1", ",NP")):
-            assert texts(reading.read(made(tmp_path, tag, "z.csv"))[0])[1] == ("Ida sing.", "Ida sings.")
+            assert texts(read_suite_file(made(tmp_path, tag, "z.csv"))[0])[1] == ("Ida sing.", "Ida sings.")
 
     def test_sources_and_targets_do_not_say_which_is_good(self, tmp_path: Path) -> None:
         path = made(tmp_path, SIDES.format(0, 1).replace("a,b", "source_sentence,target_sentence"), "x.csv")
         for options in ("", "?format=pairs", "?good=source_sentence&bad=target_sentence"):
             with pytest.raises(InputError, match=r"may be the good one|may say which sentence is good"):
-                reading.read(path + options)
+                read_suite_file(path + options)
 
     def test_a_label_beside_prefixes_is_refused(self, tmp_path: Path) -> None:
         text = "a,b,y,prefix,critical_good,critical_bad\nIda sings.,Ida sing.,0,Ida,sings,sing\n"
         with pytest.raises(UsageError, match="label= beside the columns of one_prefix"):
-            reading.read(made(tmp_path, text, "x.csv") + "?good=a&bad=b&label=y")
+            read_suite_file(made(tmp_path, text, "x.csv") + "?good=a&bad=b&label=y")
 
 
 CUPS = ("The cups are full.", "The cups is full."), ("A cup break.", "A cup breaks.")
@@ -288,7 +287,7 @@ class TestLabelsThatNameAColumn:
         """Read a table whose last columns are the two sentences and the label `is`."""
         rows = ["\t".join((*pair, label)) for pair, label in zip(CUPS, labels.split(), strict=True)]
         path = made(folder, "\n".join(["\t".join((*columns.split(), "is")), *rows, ""]))
-        return texts(reading.read(path + options)[0])
+        return texts(read_suite_file(path + options)[0])
 
     @pytest.mark.parametrize(
         ("columns", "labels"),
@@ -349,7 +348,7 @@ class TestLabelsThatNameAColumn:
 
     def test_what_labels_mean_is_shown(self, tmp_path: Path) -> None:
         path = made(tmp_path, "text_A\ttext_B\tis\nThe cups are full.\tThe cups is full.\tA\n")
-        said = reading.read_as(f"{path}?good=text_A&bad=text_B&label=is")
+        said = read_as(f"{path}?good=text_A&bad=text_B&label=is")
         assert "where is is text_a or a, the other way round where it is text_b or b" in said
 
     def test_a_column_of_such_labels_is_asked_for(self, tmp_path: Path) -> None:
@@ -388,41 +387,41 @@ class TestSilentChoices:
     def test_two_pairs_of_known_names_are_refused(self, tmp_path: Path) -> None:
         text = "good\tbad\tsen\twrong_sen\nIda sings.\tIda sing.\tBo hums.\tBo hum.\n"
         with pytest.raises(InputError, match="more than one pair of columns: 'good' and 'bad'; 'sen' and 'wrong_sen'"):
-            reading.read(made(tmp_path, text))
+            read_suite_file(made(tmp_path, text))
 
     def test_columns_of_numbers_do_not_count(self, tmp_path: Path) -> None:
         text = "good\tbad\tsen\twrong_sen\n12\t3\tIda sings.\tIda sing.\n"
-        assert texts(reading.read(made(tmp_path, text))[0]) == [("Ida sings.", "Ida sing.")]
+        assert texts(read_suite_file(made(tmp_path, text))[0]) == [("Ida sings.", "Ida sing.")]
 
     def test_names_that_differ_in_case_only_are_no_known_names(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="no format claims it: its first row is 'Good', 'GOOD', 'bad'"):
-            reading.read(made(tmp_path, "Good,GOOD,bad\na b c,a b d,a b e\n", "x.csv"))
+            read_suite_file(made(tmp_path, "Good,GOOD,bad\na b c,a b d,a b e\n", "x.csv"))
 
     @pytest.mark.parametrize("value", ['["Ida", "sings."]', '{"0": "Ida sings."}', "5", "true"])
     def test_a_value_that_is_no_text_is_no_sentence(self, tmp_path: Path, value: str) -> None:
         path = made(tmp_path, f'{{"good": {value}, "bad": "Ida sing."}}\n', "x.jsonl")
         with pytest.raises(InputError, match=r"line 1, good: .*expected a string"):
-            reading.read(f"{path}?good=good&bad=bad")
+            read_suite_file(f"{path}?good=good&bad=bad")
 
     @pytest.mark.parametrize("row", ["The end", "a b\tc d\te f"])
     def test_a_row_that_is_no_pair_is_named(self, tmp_path: Path, row: str) -> None:
         text = "The kite is high.\tThe kite are high.\nIda sings well.\tIda sing well.\n"
         with pytest.raises(InputError, match=r"line 3: [13] cells; expected 2"):
-            reading.read(made(tmp_path, f"{text}{row}\n"))
+            read_suite_file(made(tmp_path, f"{text}{row}\n"))
 
     def test_a_quotation_mark_does_not_join_rows(self, tmp_path: Path) -> None:
         text = 'good\tbad\n"Ida sings.\tIda sing.\nBo hums."\tBo hum.\nIt flew.\tIt flown.\n'
         path = made(tmp_path, text)
         with pytest.raises(InputError, match=r"line 2: a quotation mark that joins this line to the next.*quote=none"):
-            reading.read(path)
-        assert texts(reading.read(f"{path}?quote=none")[0])[:2] == [
+            read_suite_file(path)
+        assert texts(read_suite_file(f"{path}?quote=none")[0])[:2] == [
             ('"Ida sings.', "Ida sing."),
             ('Bo hums."', "Bo hum."),
         ]
 
     def test_a_line_break_in_a_quoted_cell_is_kept(self, tmp_path: Path) -> None:
         path = made(tmp_path, 'good\tbad\n"Ida sings.\nLoudly."\tIda sing.\n')
-        assert texts(reading.read(path)[0]) == [("Ida sings.\nLoudly.", "Ida sing.")]
+        assert texts(read_suite_file(path)[0]) == [("Ida sings.\nLoudly.", "Ida sing.")]
 
     @pytest.mark.parametrize(
         ("name", "text", "advises"),
@@ -438,9 +437,9 @@ class TestSilentChoices:
     ) -> None:
         path = made(tmp_path, text, name)
         with pytest.raises(InputError, match=r"a row that can't be read.*Double each quotation mark") as caught:
-            reading.read(path)
+            read_suite_file(path)
         (module,) = reading.claimed(Path(path))
-        assert ("quote=none" in str(caught.value)) == advises == ("quote" in reading.option_names(module))
+        assert ("quote=none" in str(caught.value)) == advises == ("quote" in option_names(module))
 
 
 class TestWriting:
@@ -449,9 +448,9 @@ class TestWriting:
         "name", ["typed.tsv", "semicolons.csv", "treebank.tsv", "paradigms.csv", "one_prefix.jsonl", "two_prefix.tsv"]
     )
     def test_reads_back_as_the_same_suites(self, tmp_path: Path, name: str, suffix: str) -> None:
-        suites = reading.read(DATA / "pairs" / name)
+        suites = read_suite_file(DATA / "pairs" / name)
         pairs.write(suites, tmp_path / f"out{suffix}")
-        assert reading.read(tmp_path / f"out{suffix}") == suites
+        assert read_suite_file(tmp_path / f"out{suffix}") == suites
 
     def test_the_clean_table(self, tmp_path: Path) -> None:
         pairs.write([one("pairs/two_prefix.tsv")], tmp_path / "out.tsv")
@@ -465,9 +464,9 @@ class TestWriting:
         if not BLIMP.is_dir():
             pytest.skip("the published paradigms are not here")
         for stem in ("animate_subject_trans", "passive_1", "superlative_quantifiers_2"):
-            (suite,) = reading.read(BLIMP / f"{stem}.jsonl")
+            (suite,) = read_suite_file(BLIMP / f"{stem}.jsonl")
             pairs.write([suite], tmp_path / "out.tsv")
-            (again,) = reading.read(tmp_path / "out.tsv")
+            (again,) = read_suite_file(tmp_path / "out.tsv")
             assert [(item.id, item.sentences) for item in again.items] == [
                 (item.id, item.sentences) for item in suite.items
             ]
@@ -504,7 +503,7 @@ cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
 def test_any_text_survives_a_table(
     rows: list[tuple[str, str, str, str]], suffix: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    from syntagm.suites import Item, Sentence
+    from syntagm.suites import Item, Sentence, read_suite_file
     from syntagm.suites.formats import _pair
 
     items = [
@@ -514,7 +513,7 @@ def test_any_text_survives_a_table(
     suites = list(_pair.suites(items, None, "here"))
     path = tmp_path_factory.mktemp("any") / f"any{suffix}"
     pairs.write(suites, path)
-    again = reading.read(f"{path}?format=pairs")
+    again = read_suite_file(f"{path}?format=pairs")
     assert again == suites
 
 
@@ -526,13 +525,13 @@ class TestSmallFormats:
     def test_zorro_bad_first_and_only_on_request(self) -> None:
         path = f"{DATA / 'zorro/agreement-across_pp.txt'}"
         with pytest.raises(InputError, match="no format claims it"):
-            reading.read(path)
-        (suite,) = reading.read(path + "?format=zorro")
+            read_suite_file(path)
+        (suite,) = read_suite_file(path + "?format=zorro")
         assert texts(suite)[0] == ("the kite by the gates flies .", "the kite by the gates fly .")
         assert (suite.name, suite.tags) == ("agreement-across_pp", {"phenomenon": "agreement"})
 
     def test_climp_two_rows_a_pair_in_either_order(self) -> None:
-        binding, order = reading.read(DATA / "climp/climp.csv")
+        binding, order = read_suite_file(DATA / "climp/climp.csv")
         assert texts(binding) == [("他爱自己。", "自己爱他。"), ("她怕自己。", "她怕自己她。")]
         assert order.tags["language"] == "zh"
         assert (order.name, order.items[0].id, published(order).tags) == ("adverbs", "0", {"phenomenon": "order"})
@@ -544,7 +543,7 @@ class TestSmallFormats:
         assert ([item.id for item in suite.items], suite.predictions[1].name) == (["11", "12"], "two_prefix")
 
     def test_ewok_gives_half_a_point_for_each_target(self) -> None:
-        space, social = reading.read(DATA / "ewok/worlds.csv")
+        space, social = read_suite_file(DATA / "ewok/worlds.csv")
         assert (space.name, social.name, list(space.items[0].sentences)) == (
             "space",
             "social",
@@ -600,7 +599,7 @@ class TestSmallFormats:
     def test_refusals(self, tmp_path: Path, name: str, text: str, message: str) -> None:
         file, _, options = name.partition("?")
         with pytest.raises(InputError, match=message):
-            reading.read(f"{made(tmp_path, text, file)}?{options}")
+            read_suite_file(f"{made(tmp_path, text, file)}?{options}")
 
 
 @pytest.mark.parametrize(
@@ -611,8 +610,8 @@ def test_unknown_column_names_are_not_scored_as_a_pair(tmp_path: Path, first: st
     with pytest.raises(
         InputError, match=r"line 1: .* look like column names; .*\?good=COLUMN&bad=COLUMN; if the line is"
     ):
-        reading.read(made(tmp_path, f"{first}\n{rows}"))
-    (suite,) = reading.read(made(tmp_path, f"good\tbad\n{first}\n{rows}"))
+        read_suite_file(made(tmp_path, f"{first}\n{rows}"))
+    (suite,) = read_suite_file(made(tmp_path, f"good\tbad\n{first}\n{rows}"))
     assert texts(suite)[0] == tuple(first.split("\t"))
 
 
@@ -624,5 +623,5 @@ def test_unknown_column_names_are_not_scored_as_a_pair(tmp_path: Path, first: st
     ],
 )
 def test_a_first_row_like_any_other_is_a_pair(tmp_path: Path, content: str) -> None:
-    (suite,) = reading.read(made(tmp_path, content))
+    (suite,) = read_suite_file(made(tmp_path, content))
     assert texts(suite) == [tuple(line.split("\t")) for line in content.splitlines()]

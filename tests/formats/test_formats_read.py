@@ -25,8 +25,15 @@ from syntagm.core import (
 from syntagm.evaluation import ratings
 from syntagm.reading_times import tables
 from syntagm.runs.imported import minicons
-from syntagm.suites import excluded, finding, word_list
-from syntagm.suites.materials import reading
+from syntagm.suites import (
+    collections,
+    excluded,
+    expand,
+    options_of,
+    read_suite_file,
+    read_word_list,
+)
+from syntagm.suites.materials import reading, suite_files
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
 LANTERNS = DATA / "syntaxgym" / "lanterns.json"
@@ -41,7 +48,7 @@ def test_blanks_around_cells_are_no_content_in_other_tables_either(tmp_path: Pat
         ("kites", "1"),
         ("kites", " 2"),
     )
-    listed = word_list.read(table("words.csv", "lemma, form:sg, form:pl", 'oar, "oar" , oars'))
+    listed = read_word_list(table("words.csv", "lemma, form:sg, form:pl", 'oar, "oar" , oars'))
     assert listed.rows[0].forms == ("oar", "oars")
     [pair] = minicons.read([table("m.csv", "good, bad, score_good, score_bad", "A b., A c., -1, -2")])
     assert (pair.good, pair.bad) == ("A b.", "A c.")
@@ -90,22 +97,22 @@ class TestFormat:
         ],
     )
     def test_options(self, path: str, expected: tuple[str, dict[str, str]]) -> None:
-        assert reading.options_of(path) == expected
+        assert options_of(path) == expected
 
     def test_a_file_whose_name_looks_like_options(self, tmp_path: Path) -> None:
         path = tmp_path / "a.tsv?joined=hub"
         path.write_text("good\tbad\nx\ty\n")
-        assert reading.read(path)[0].name == "a"
+        assert read_suite_file(path)[0].name == "a"
 
     def test_good_and_bad_suffice_to_say_that_it_is_a_table_of_pairs(self) -> None:
-        assert reading.read(f"{DATA / 'pairs/unknown.csv'}?good=right&bad=off")[0].name == "unknown"
+        assert read_suite_file(f"{DATA / 'pairs/unknown.csv'}?good=right&bad=off")[0].name == "unknown"
 
     def test_two_formats_that_claim_a_file_are_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(folder.find("formats", "zorro"), "claims", lambda path, head: True)
         with pytest.raises(
             InputError, match=r"more than one format claims it: syntaxgym, zorro.*lanterns.json.format=NAME"
         ):
-            reading.read(LANTERNS)
+            read_suite_file(LANTERNS)
 
     @pytest.mark.parametrize(
         ("name", "content", "message"),
@@ -157,7 +164,7 @@ class TestFormat:
     ) -> None:
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError) as caught:
-            reading.read(tmp_path / name)
+            read_suite_file(tmp_path / name)
         assert message in str(caught.value)
 
     def test_not_a_file(self, tmp_path: Path) -> None:
@@ -170,7 +177,7 @@ class TestFormat:
             (Path("a" * 5000), "too long"),
         ]:
             with pytest.raises(InputError, match=message):
-                reading.read(path)
+                read_suite_file(path)
 
 
 class TestExpand:
@@ -193,7 +200,7 @@ class TestExpand:
 
     def test_a_folder_means_all_its_files_that_a_format_claims(self, folder: Path) -> None:
         skipped: list[str] = []
-        found = [Path(file).relative_to(folder).as_posix() for file in finding.expand([str(folder)], skipped)]
+        found = [Path(file).relative_to(folder).as_posix() for file in expand([str(folder)], skipped)]
         assert found == ["b.tsv", "sub/a.tsv", "suite.json"]
         assert skipped == [
             f"{folder / 'notes.txt'}: no format claims it",
@@ -201,33 +208,31 @@ class TestExpand:
         ]
 
     def test_patterns_options_and_repetitions(self, folder: Path) -> None:
-        found = finding.expand(
-            [f"{folder}/*.json?joined=hub", f"{folder}/sub/*", f"{folder / 'b.tsv'}", f"{folder / 'b.tsv'}"]
-        )
+        found = expand([f"{folder}/*.json?joined=hub", f"{folder}/sub/*", f"{folder / 'b.tsv'}", f"{folder / 'b.tsv'}"])
         assert found == [f"{folder / 'suite.json'}?joined=hub", f"{folder / 'sub' / 'a.tsv'}", f"{folder / 'b.tsv'}"]
 
     def test_a_file_is_taken_as_it_is(self, folder: Path) -> None:
-        assert finding.expand([f"{folder / 'notes.txt'}"]) == [f"{folder / 'notes.txt'}"]
+        assert expand([f"{folder / 'notes.txt'}"]) == [f"{folder / 'notes.txt'}"]
 
     def test_an_unclaimed_file_of_a_folder_is_read_if_the_format_is_said(self, folder: Path) -> None:
-        assert f"{folder / 'notes.txt'}?format=zorro" in finding.expand([f"{folder}?format=zorro"])
+        assert f"{folder / 'notes.txt'}?format=zorro" in expand([f"{folder}?format=zorro"])
 
     def test_links_are_followed(self, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
         other = tmp_path_factory.mktemp("other") / "linked.tsv"
         other.write_text("good\tbad\nx\ty\n")
         (folder / "link.tsv").symlink_to(other)
-        assert f"{folder / 'link.tsv'}" in finding.expand([str(folder)])
+        assert f"{folder / 'link.tsv'}" in expand([str(folder)])
 
     @pytest.mark.parametrize(
         "name", ["nothing_here", "../nothing_here", "hu2020/../../formats", "a\0b", "", "x" * 5000]
     )
     def test_what_means_nothing(self, name: str) -> None:
         with pytest.raises(UsageError, match="expected"):
-            finding.expand([name])
+            expand([name])
 
     def test_a_folder_without_suites(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="no suites in this folder"):
-            finding.expand([str(tmp_path)])
+            expand([str(tmp_path)])
 
 
 class TestCollections:
@@ -239,17 +244,17 @@ class TestCollections:
         (tmp_path / "lexicon").mkdir()
         (tmp_path / "lexicon" / "nouns.csv").write_text("lemma,number\nkite,1\n")
         (tmp_path.parent / "secret.json").write_bytes(LANTERNS.read_bytes())
-        monkeypatch.setattr(finding, "_MATERIALS", tmp_path)
+        monkeypatch.setattr(suite_files, "_MATERIALS", tmp_path)
         return tmp_path
 
     def test_collections_are_folders_that_hold_suites(self, materials: Path) -> None:
-        assert finding.collections() == ["suites"]
+        assert collections() == ["suites"]
 
     def test_a_collection_or_one_suite_of_it(self, materials: Path) -> None:
         files = [str(materials / "suites" / name) for name in ("lanterns.json", "more/others.json")]
-        assert finding.expand(["suites"]) == finding.expand(["suites/"]) == files
-        assert finding.expand(["suites/others"]) == files[1:]
-        assert finding.expand(["suites?joined=hub"]) == [f"{file}?joined=hub" for file in files]
+        assert expand(["suites"]) == expand(["suites/"]) == files
+        assert expand(["suites/others"]) == files[1:]
+        assert expand(["suites?joined=hub"]) == [f"{file}?joined=hub" for file in files]
 
     def test_files_are_named_without_reading_collections(
         self, materials: Path, monkeypatch: pytest.MonkeyPatch
@@ -260,8 +265,8 @@ class TestCollections:
         def read(path: Path) -> None:
             raise AssertionError(path)
 
-        monkeypatch.setattr(finding, "claimed", read)
-        assert finding.expand([file] * 300) == [file]
+        monkeypatch.setattr(suite_files, "claimed", read)
+        assert expand([file] * 300) == [file]
 
     def test_bundled_names_win_over_paths(
         self, materials: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
@@ -269,20 +274,20 @@ class TestCollections:
         here = tmp_path_factory.mktemp("here")
         (here / "suites").mkdir()
         monkeypatch.chdir(here)
-        assert len(finding.expand(["suites"])) == 2
+        assert len(expand(["suites"])) == 2
 
     @pytest.mark.parametrize(
         "name", ["suites/../secret", "suites/../../secret.json", "suites//etc/passwd", "suites/..", "suites/nothing"]
     )
     def test_names_do_not_escape(self, materials: Path, name: str) -> None:
         with pytest.raises(UsageError, match=r"no suite .* in suites; expected one of lanterns, others"):
-            finding.expand([name])
+            expand([name])
 
     @pytest.mark.parametrize("name", ["../secret", ".", "lexicon/nouns", "nothing"])
     def test_other_names_are_no_collections(self, materials: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(materials / "lexicon")
         with pytest.raises(UsageError):
-            finding.expand([name])
+            expand([name])
 
 
 ODD = [
@@ -318,7 +323,7 @@ class TestLimits:
         path = tmp_path / "odd.json"
         path.write_bytes(content)
         with pytest.raises(InputError) as caught:
-            reading.read(f"{path}?format=syntaxgym")
+            read_suite_file(f"{path}?format=syntaxgym")
         assert str(caught.value).startswith(str(path))
         assert message in str(caught.value)
 
@@ -338,7 +343,7 @@ class TestLimits:
     def test_a_byte_order_mark_is_dropped(self, tmp_path: Path) -> None:
         path = tmp_path / "bom.json"
         path.write_bytes(b"\xef\xbb\xbf" + LANTERNS.read_bytes())
-        assert reading.read(path)[0].items == reading.read(LANTERNS)[0].items
+        assert read_suite_file(path)[0].items == read_suite_file(LANTERNS)[0].items
 
     def test_64_megabytes(self, tmp_path: Path) -> None:
         path = tmp_path / "huge.json"
@@ -346,7 +351,7 @@ class TestLimits:
             file.write(b'{"meta": {}, "items": [')
             file.truncate(2**26 + 1)
         with pytest.raises(InputError, match=r"more than 64 MB; expected at most 64 MB\. Split it"):
-            reading.read(path)
+            read_suite_file(path)
 
     def test_a_million_items(self, monkeypatch: pytest.MonkeyPatch) -> None:
         shape.count(1_000_000, Path("x"))
@@ -366,7 +371,7 @@ class TestLimits:
             "zorro/agreement-across_pp.txt?format=zorro",
         ):
             with pytest.raises(InputError, match="more than 1 items"):
-                reading.read(f"{DATA / name}")
+                read_suite_file(f"{DATA / name}")
 
     @pytest.mark.parametrize(
         "hostile",
@@ -385,7 +390,7 @@ class TestLimits:
         path.write_bytes(hostile)
         tracemalloc.start()
         with pytest.raises(InputError):
-            reading.read(f"{path}?format=syntaxgym")
+            read_suite_file(f"{path}?format=syntaxgym")
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         # The bytes, the text, and in the case of digits two copies of them.
@@ -409,7 +414,7 @@ class TestLimits:
         for name, text in hostile.items():
             (tmp_path / name.partition("?")[0]).write_text(text)
             try:
-                reading.read(f"{tmp_path / name}")
+                read_suite_file(f"{tmp_path / name}")
             except InputError as refusal:
                 assert str(refusal)
 
@@ -419,7 +424,7 @@ class TestLimits:
         path = tmp_path / "hostile.json"
         path.write_bytes(b"[" + unit * (2**26 // len(unit) - 1))
         with pytest.raises(InputError):
-            reading.read(f"{path}?format=syntaxgym")
+            read_suite_file(f"{path}?format=syntaxgym")
 
 
 FORMATS = folder.names("formats")
@@ -459,7 +464,7 @@ def reads_or_refuses(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     for name in FORMATS:
         try:
-            suites = reading.read(f"{path}?format={name}")
+            suites = read_suite_file(f"{path}?format={name}")
         except SyntagmError as refusal:
             assert str(refusal)
             continue
@@ -494,7 +499,7 @@ def test_a_value_of_another_type_is_read_or_refused(tmp_path: Path, seed: Path) 
             rows = changed if lines is not None else [changed]
             (tmp_path / seed.name).write_text("\n".join(map(json.dumps, rows)) + "\n")
             try:
-                assert reading.read(tmp_path / seed.name)
+                assert read_suite_file(tmp_path / seed.name)
             except SyntagmError as refusal:
                 assert str(refusal)
 
@@ -535,4 +540,4 @@ def test_a_folder_that_cannot_be_listed_is_refused_not_passed_over(
 
     monkeypatch.setattr(os, "scandir", refusing)
     with pytest.raises(InputError, match="closed: can't be listed: Permission denied; expected a readable folder"):
-        finding.expand([str(tmp_path)])
+        expand([str(tmp_path)])

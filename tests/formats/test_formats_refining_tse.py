@@ -7,7 +7,7 @@ import pytest
 
 from syntagm.core import InputError, UsageError
 from syntagm.suites.formats import blimp, refining_tse
-from syntagm.suites.materials.reading import claimed, read
+from syntagm.suites.materials.reading import claimed, read_suite_file
 from syntagm.suites.suite import published
 
 PAIRS = [
@@ -25,7 +25,7 @@ def written(folder: Path, *rows: dict[str, object], name: str = "sent_comp_all.j
 
 def test_sentences_become_those_of_the_released_code(tmp_path: Path) -> None:
     # A capital on the first word, none within it; marks at both ends off, one full stop on.
-    [suite] = read(written(tmp_path, *PAIRS))
+    [suite] = read_suite_file(written(tmp_path, *PAIRS))
     assert [item.sentences["good"].text for item in suite.items] == [
         "The Old painter, of cats, sings.",
         "Mcdonald paints well.",
@@ -38,7 +38,7 @@ def test_sentences_become_those_of_the_released_code(tmp_path: Path) -> None:
 
 def test_or_stay_as_they_are(tmp_path: Path) -> None:
     path = written(tmp_path, *PAIRS, name="mine.jsonl")
-    [suite] = read(f"{path}?context=as-is")
+    [suite] = read_suite_file(f"{path}?context=as-is")
     assert [item.sentences["bad"].text for item in suite.items] == [str(row["sentence_bad"]) for row in PAIRS]
     assert "construction" not in suite.tags
 
@@ -69,12 +69,12 @@ def test_or_stay_as_they_are(tmp_path: Path) -> None:
 )
 def test_what_is_no_template_is_refused_with_its_line(tmp_path: Path, row: dict[str, object], found: str) -> None:
     with pytest.raises(InputError, match=found):
-        read(written(tmp_path, PAIRS[2], row))
+        read_suite_file(written(tmp_path, PAIRS[2], row))
 
 
 def test_an_unknown_context_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="context=raw; expected published or as-is"):
-        read(f"{written(tmp_path, *PAIRS)}?context=raw")
+        read_suite_file(f"{written(tmp_path, *PAIRS)}?context=raw")
 
 
 def test_which_files_are_claimed(tmp_path: Path) -> None:
@@ -90,9 +90,9 @@ def test_which_files_are_claimed(tmp_path: Path) -> None:
 def test_the_published_files(shared: Path) -> None:
     expected = {"simple_agrmt_all": 140, "sent_comp_all": 1680, "vp_coord_all": 840}
     for name, items in expected.items():
-        [suite] = read(shared / "data" / "refining_tse" / f"{name}.jsonl")
+        [suite] = read_suite_file(shared / "data" / "refining_tse" / f"{name}.jsonl")
         assert len(suite.items) == items
-    [suite] = read(shared / "data" / "refining_tse" / "regular_plural_subject_verb_agreement_1.jsonl")
+    [suite] = read_suite_file(shared / "data" / "refining_tse" / "regular_plural_subject_verb_agreement_1.jsonl")
     assert (len(suite.items), published(suite).tags) == (1000, {"construction": "BLiMP"})
     for path in sorted((shared / "data" / "blimp").glob("*.jsonl"))[:3]:
         assert refining_tse not in claimed(path)

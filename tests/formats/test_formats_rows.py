@@ -8,14 +8,13 @@ import pytest
 from syntagm.cli import main
 from syntagm.core import InputError, UsageError
 from syntagm.runs import import_results
-from syntagm.suites import Suite
-from syntagm.suites.materials import reading
+from syntagm.suites import Suite, read_as, read_suite_file
 
 DATA = Path(__file__).parents[1] / "data"
 
 
 def one(name: str) -> Suite:
-    [suite] = reading.read(DATA / name) if "?" not in name else reading.read(f"{DATA}/{name}")
+    [suite] = read_suite_file(DATA / name) if "?" not in name else read_suite_file(f"{DATA}/{name}")
     return suite
 
 
@@ -25,7 +24,7 @@ def texts(suite: Suite) -> list[tuple[str, ...]]:
 
 class TestLabelled:
     def test_two_rows_of_an_item_are_a_pair_in_either_order(self) -> None:
-        first, second = reading.read(DATA / "labelled/kites_nl.csv")
+        first, second = read_suite_file(DATA / "labelled/kites_nl.csv")
         assert (first.name, second.name) == ("kite-binding", "local")
         assert texts(first)[1] == ("Ik zag mezelf op de brug.", "De buurman zag mezelf op de brug.")
         assert first.items[1].tags == {"Cue word(s)_bad": "De buurman"}
@@ -55,17 +54,17 @@ class TestLabelled:
     def test_what_is_no_pair_is_refused_with_its_line(self, tmp_path: Path, content: str, message: str) -> None:
         (tmp_path / "a.csv").write_text("Item,Grammaticality,Sentence\n" + content)
         with pytest.raises(InputError) as caught:
-            reading.read(f"{tmp_path / 'a.csv'}?format=labelled")
+            read_suite_file(f"{tmp_path / 'a.csv'}?format=labelled")
         assert message in str(caught.value)
 
     def test_a_row_without_a_label_is_no_bad_sentence(self, tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text("s,l\nA b c.,1\nA b d.,\n")
         with pytest.raises(InputError, match="line 3, l: an empty cell"):
-            reading.read(f"{tmp_path / 'a.csv'}?format=labelled&sentence=s&label=l&good=1&item=next")
+            read_suite_file(f"{tmp_path / 'a.csv'}?format=labelled&sentence=s&label=l&good=1&item=next")
 
     def test_the_label_of_good_sentences_is_named(self, tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text("s,l\nA b c.,1\nA b d.,0\n")
-        said = reading.read_as(f"{tmp_path / 'a.csv'}?format=labelled&sentence=s&label=l&item=next")
+        said = read_as(f"{tmp_path / 'a.csv'}?format=labelled&sentence=s&label=l&item=next")
         assert "good where l is 1," in said
 
     def test_a_missing_column_is_refused_with_the_line_to_type(self) -> None:
@@ -103,38 +102,38 @@ class TestDamagedPairs:
             (tmp_path / "a.csv").write_text(text, encoding="utf-8")
             message = message.partition(": ")[2].partition(". Its rows")[0]
         with pytest.raises(InputError) as caught:
-            reading.read(tmp_path / "a.csv")
+            read_suite_file(tmp_path / "a.csv")
         assert message in str(caught.value)
 
     def test_all_good_sentences_may_come_first(self, tmp_path: Path) -> None:
         rows = [f"{number},Wir lachen {label}.,{label}" for label in (1, 0) for number in range(150)]
         (tmp_path / "a.csv").write_text("\n".join(["pair_id,sentence,acceptable", *rows]))
-        [suite] = reading.read(tmp_path / "a.csv")
+        [suite] = read_suite_file(tmp_path / "a.csv")
         assert texts(suite) == [("Wir lachen 1.", "Wir lachen 0.")] * 150
 
     def test_items_with_one_of_the_first_rows_each(self, tmp_path: Path) -> None:
         rows = [f"{number},Wir lachen {label}.,{label}" for label in (1, 0) for number in range(150)]
         (tmp_path / "a.csv").write_text("\n".join(["item,sentence,acceptable", *rows]))
         with pytest.raises(InputError, match=rf"line 152: the item '0' of lines 2 and 152; .*{SINGLE} if each row is"):
-            reading.read(tmp_path / "a.csv")
-        [suite] = reading.read(f"{tmp_path / 'a.csv'}?{SINGLE}")
+            read_suite_file(tmp_path / "a.csv")
+        [suite] = read_suite_file(f"{tmp_path / 'a.csv'}?{SINGLE}")
         assert len({item.id for item in suite.items}) == 300
         assert suite.items[150].tags == {"item": "0", "label": "0"}
         (tmp_path / "a.csv").write_text("\n".join(["item,sentence,acceptable", *rows[:150]]))
-        assert reading.read_as(tmp_path / "a.csv").startswith("judgements: ")
+        assert read_as(tmp_path / "a.csv").startswith("judgements: ")
 
     @pytest.mark.parametrize("item", ["item", "pair_id"])
     def test_two_columns_of_sentences(self, tmp_path: Path, item: str) -> None:
         (tmp_path / "a.csv").write_text(f"{item},text,sentence,acceptable\n1,Wir,Wir lachen.,1\n")
         with pytest.raises(UsageError, match="the columns 'sentence' and 'text'; expected one of sentences"):
-            reading.read(tmp_path / "a.csv")
+            read_suite_file(tmp_path / "a.csv")
 
     def test_labels_of_two_columns_that_differ(self, tmp_path: Path) -> None:
         rows = "item,sentence,grammatical,acceptable\n1,Wir lachen.,1,1\n1,Wir lachst.,0,1\n"
         (tmp_path / "a.csv").write_text(rows)
         with pytest.raises(InputError, match="line 3: '1' in the column 'acceptable' and '0' in 'grammatical'"):
-            reading.read(tmp_path / "a.csv")
-        [suite] = reading.read(f"{tmp_path / 'a.csv'}?format=labelled&label=grammatical")
+            read_suite_file(tmp_path / "a.csv")
+        [suite] = read_suite_file(f"{tmp_path / 'a.csv'}?format=labelled&label=grammatical")
         assert texts(suite) == [("Wir lachen.", "Wir lachst.")]
 
 
@@ -164,7 +163,7 @@ class TestJudgements:
     def test_a_rating_must_be_a_number(self, tmp_path: Path, value: str) -> None:
         (tmp_path / "a.tsv").write_text(f"id\tsentence\tjudgement\n1\tThe kite flies.\t{value}\n")
         with pytest.raises(InputError, match=r"a.tsv, line 2, judgement: "):
-            reading.read(f"{tmp_path / 'a.tsv'}?format=judgements")
+            read_suite_file(f"{tmp_path / 'a.tsv'}?format=judgements")
 
 
 def test_an_ending_is_scored_given_its_prefix() -> None:
@@ -186,7 +185,7 @@ def test_an_ending_is_scored_given_its_prefix() -> None:
 def test_an_item_that_is_no_pair_of_endings(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "a.json").write_text(content)
     with pytest.raises(InputError) as caught:
-        reading.read(tmp_path / "a.json")
+        read_suite_file(tmp_path / "a.json")
     assert message in str(caught.value)
 
 
@@ -204,11 +203,11 @@ class TestAlternating:
         lines = "this kites must be high .\nthis kite must be high .\n" * 3
         for name in ("quantifiers-superlative.txt", "quantifiers-other.txt"):
             (tmp_path / name).write_text(lines)
-        [suite] = reading.read(tmp_path / "quantifiers-superlative.txt")
+        [suite] = read_suite_file(tmp_path / "quantifiers-superlative.txt")
         assert texts(suite)[0] == ("this kite must be high .", "this kites must be high .")
-        assert "bad sentence of each pair first" in reading.read_as(tmp_path / "quantifiers-superlative.txt")
+        assert "bad sentence of each pair first" in read_as(tmp_path / "quantifiers-superlative.txt")
         with pytest.raises(InputError, match=r"quantifiers-other.txt: no format claims it"):
-            reading.read(tmp_path / "quantifiers-other.txt")
+            read_suite_file(tmp_path / "quantifiers-other.txt")
 
 
 class TestRegionRows:
@@ -233,7 +232,7 @@ class TestRegionRows:
         words = ["The,s", "kite,s", '~",",s', "it,v", "flew,v", "~n't,v", "~.,e"]
         rows = "".join(f"1,a,{word}\n" for word in words).replace('~"', '"~')
         (tmp_path / "a.csv").write_text(f"i,c,w,r\n{rows}")
-        [suite] = reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&region=r&content=w")
+        [suite] = read_suite_file(f"{tmp_path / 'a.csv'}?item=i&condition=c&region=r&content=w")
         sentence = suite.items[0].sentences["a"]
         # As in a spreadsheet with the cells `The kite`, `~, it flew ~n't` ... the marks belong to the region of their row.
         assert sentence.text == "The kite, it flewn't."
@@ -244,35 +243,35 @@ class TestRegionRows:
     def test_a_region_in_two_pieces_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text("i,c,r,w\n1,a,x,The\n1,a,y,keys\n1,a,x,are\n")
         with pytest.raises(InputError, match="line 4, r: the region 'x' again, after another one"):
-            reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&region=r&content=w")
+            read_suite_file(f"{tmp_path / 'a.csv'}?item=i&condition=c&region=r&content=w")
 
     def test_rows_of_several_people_are_no_sentence(self, tmp_path: Path) -> None:
         rows = "1,a, The\n1,a,keys \n1,a,'s\n"
         (tmp_path / "a.csv").write_text("i,c,w\n" + rows * 3)
         with pytest.raises(InputError, match='line 2: the sentence "The keys \'s" 3 times; expected each once'):
-            reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&content=w")
+            read_suite_file(f"{tmp_path / 'a.csv'}?item=i&condition=c&content=w")
         (tmp_path / "a.csv").write_text("i,c,w\n" + rows)
-        [suite] = reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&content=w")
+        [suite] = read_suite_file(f"{tmp_path / 'a.csv'}?item=i&condition=c&content=w")
         assert texts(suite) == [("The keys 's",)]
 
     def test_rows_of_several_people_are_no_sentence_in_any_order(self, tmp_path: Path) -> None:
         # Neighbouring rows of a region are joined, so that "The The oars oars" would be one sentence.
         (tmp_path / "a.csv").write_text("i,c,r,w\n1,a,x,The\n1,a,x,The\n1,a,y,oars\n1,a,y,oars\n")
         with pytest.raises(InputError, match="line 2: the sentence 'The oars' 2 times; expected each once"):
-            reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&region=r&content=w")
+            read_suite_file(f"{tmp_path / 'a.csv'}?item=i&condition=c&region=r&content=w")
         # In a sentence that repeats itself, the regions are others.
         (tmp_path / "a.csv").write_text("i,c,r,w\n1,a,k,tick\n1,a,l,tock\n1,a,m,tick\n1,a,n,tock\n")
-        [suite] = reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&region=r&content=w")
+        [suite] = read_suite_file(f"{tmp_path / 'a.csv'}?item=i&condition=c&region=r&content=w")
         assert texts(suite) == [("tick tock tick tock",)]
 
 
 def test_lists_of_words_in_cells_are_no_sentences(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('good,bad\n"[""Bo"", ""hums""]","[""Bo"", ""hum""]"\n')
     with pytest.raises(InputError, match=r"line 2, good: a list of words: .*; expected text"):
-        reading.read(tmp_path / "a.csv")
+        read_suite_file(tmp_path / "a.csv")
     (tmp_path / "a.csv").write_text('i,c,w\n1,a,"[""Bo"", ""hums""]"\n')
     with pytest.raises(InputError, match="line 2: a list of words"):
-        reading.read(f"{tmp_path / 'a.csv'}?item=i&condition=c&content=w")
+        read_suite_file(f"{tmp_path / 'a.csv'}?item=i&condition=c&content=w")
 
 
 class TestPrefixesAndEndings:
@@ -291,7 +290,7 @@ class TestPrefixesAndEndings:
             with pytest.raises(
                 InputError, match=r"example 0, target_scores: 'is': .*; expected two targets with different"
             ):
-                reading.read(path)
+                read_suite_file(path)
 
     def test_the_table_of_forms(self, tmp_path: Path) -> None:
         suite = one("continuations/oars.tab")
@@ -307,34 +306,34 @@ class TestPrefixesAndEndings:
             with pytest.raises(
                 InputError, match=r"line [24]: 'correct|line 4: 'wrong' of the sentence NV-3-1; expected a"
             ):
-                reading.read(tmp_path / "oars.tab")
+                read_suite_file(tmp_path / "oars.tab")
 
     @pytest.mark.parametrize("first", [0, -1])
     def test_places_of_forms_beside_their_texts(self, tmp_path: Path, first: int) -> None:
         (tmp_path / "oars.text").write_text("the oar of boats sinks . <eos>\nmen row . <eos>\n")
         gold = tmp_path / "oars.gold"
         gold.write_text(f"{4 + first}\tsinks\tsink\t1\n{1 + first}\trow\trows\t0\n")
-        [suite] = reading.read(gold)
+        [suite] = read_suite_file(gold)
         assert texts(suite) == [("the oar of boats sinks", "the oar of boats sink"), ("men row", "men rows")]
         assert [item.tags for item in suite.items] == [{"attractors": "1"}, {"attractors": "0"}]
-        assert reading.read_as(gold).startswith("continuations: the words before the place, then the right")
+        assert read_as(gold).startswith("continuations: the words before the place, then the right")
         with pytest.raises(InputError, match=r"in its file \.gold\. .*Name oars\.gold"):
-            reading.read(tmp_path / "oars.text")
+            read_suite_file(tmp_path / "oars.text")
         gold.write_text(f"{4 + first}\tsinks\tsink\t1\n5\trow\trows\t0\n")
         with pytest.raises(InputError, match="line 2: 'row' at 5 of 'men row"):
-            reading.read(gold)
+            read_suite_file(gold)
         gold.write_text("4\tsinks\tsink\n")
         with pytest.raises(InputError, match=r"1 lines, and 2 in oars\.text"):
-            reading.read(gold)
+            read_suite_file(gold)
         gold.write_text("4\tsinks\tsink\nrow\n")
         with pytest.raises(InputError, match="line 2: 'row'; expected place"):
-            reading.read(gold)
+            read_suite_file(gold)
 
     def test_their_languages(self, tmp_path: Path) -> None:
         folder = tmp_path / "Italian"
         folder.mkdir()
         (folder / "generated.tab").write_bytes((DATA / "continuations/oars.tab").read_bytes())
-        [suite] = reading.read(folder / "generated.tab")
+        [suite] = read_suite_file(folder / "generated.tab")
         assert suite.tags["language"] == "it"
 
 
@@ -347,14 +346,14 @@ def test_several_variables_that_decide_the_label(tmp_path: Path) -> None:
     }  # fmt: skip
     path = tmp_path / "oars.json"
     path.write_text(json.dumps({"oars": entry}))
-    [suite] = reading.read(path)
+    [suite] = read_suite_file(path)
     assert sorted(texts(suite)) == [
         ("The oar of the man and the boat is", "The oar of the man and the boat are"),
         ("The oars of the men and the boat are", "The oars of the men and the boat is"),
     ]
     path.write_text(json.dumps({"oars": entry | {"label": ["noun", "other"]}}))
     with pytest.raises(InputError, match="variables, other: a list; expected words by their labels"):
-        reading.read(path)
+        read_suite_file(path)
 
 
 IBEX = """# Results on Sunday, 01 Mar 2026 10:00:00 UTC
@@ -417,7 +416,7 @@ class TestPairs:
         return str(folder / "p.csv")
 
     def test_discarded_rows_are_tagged_and_ratings_joined(self, tmp_path: Path) -> None:
-        [suite] = reading.read(self.table(tmp_path) + "?discard=odd&ratings=r.csv")
+        [suite] = read_suite_file(self.table(tmp_path) + "?discard=odd&ratings=r.csv")
         assert [item.tags.get("discard") for item in suite.items] == [None, "twice", None]
         first = suite.items[0].tags
         assert (first["rating_good"], first["rating_bad"]) == ("0.75", "-1")
@@ -426,24 +425,24 @@ class TestPairs:
     def test_ratings_of_which_no_sentence_is_in_the_table_are_refused(self, tmp_path: Path) -> None:
         table = self.table(tmp_path)
         (tmp_path / "r.csv").write_text("id,judgement\n d.1 ,1\n")
-        [suite] = reading.read(table + "?ratings=r.csv")
+        [suite] = read_suite_file(table + "?ratings=r.csv")
         assert suite.items[0].tags["rating_good"] == "1"
         (tmp_path / "r.csv").write_text("id,judgement\nd-1,1\n")
         with pytest.raises(InputError, match="ratings of 'd-1' and others, none of which the table of pairs has"):
-            reading.read(table + "?ratings=r.csv")
+            read_suite_file(table + "?ratings=r.csv")
         (tmp_path / "r.csv").write_text("id,judgement\n")
         with pytest.raises(InputError, match=r"r\.csv: no ratings; expected a rating of a sentence in each row"):
-            reading.read(table + "?ratings=r.csv")
+            read_suite_file(table + "?ratings=r.csv")
 
     def test_ratings_of_another_folder_are_refused(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="the name of a file in the folder"):
-            reading.read(self.table(tmp_path) + "?ratings=../r.csv")
+            read_suite_file(self.table(tmp_path) + "?ratings=../r.csv")
 
 
 def test_ids_count_anew_in_each_suite_of_judgements(tmp_path: Path) -> None:
     table = tmp_path / "ratings.csv"
     table.write_text("part,item,acceptability,sentence\np,1,6.5,A cat sleeps.\np,7,2.5,A cat sleep.\nq,7,6,Dogs run.\n")
-    suites = reading.read(f"{table}?format=judgements&suite=part")
+    suites = read_suite_file(f"{table}?format=judgements&suite=part")
     assert [(suite.name, [item.id for item in suite.items]) for suite in suites] == [("p", ["1", "7"]), ("q", ["7"])]
 
 
@@ -453,4 +452,4 @@ def test_a_slip_in_a_label_is_not_called_the_label_of_good_sentences(tmp_path: P
     with pytest.raises(
         InputError, match="Mend it, or add &good=ungramatical if this is the label of all good sentences"
     ):
-        reading.read(f"{table}?format=labelled")
+        read_suite_file(f"{table}?format=labelled")

@@ -8,7 +8,19 @@ from hypothesis import given, settings, strategies as st
 
 from syntagm.cli import main
 from syntagm.core import InputError
-from syntagm.suites import AGGREGATES, Item, Prediction, Region, Sentence, Suite, parse, spreadsheet, write_suites
+from syntagm.suites import (
+    AGGREGATES,
+    Item,
+    Prediction,
+    Region,
+    Sentence,
+    Suite,
+    parse,
+    read_suite_file,
+    spreadsheet,
+    unscored_columns,
+    write_suites,
+)
 from syntagm.suites.materials import reading
 
 DATA = Path(__file__).parents[1] / "data" / "spreadsheet"
@@ -17,12 +29,12 @@ AGREEMENT = Prediction("agreement", parse("(verb;%match%) < (verb;%mismatch%)"))
 
 def read(tmp_path: Path, text: str, name: str = "kites.csv") -> Suite:
     (tmp_path / name).write_text(text)
-    (suite,) = reading.read(tmp_path / name)
+    (suite,) = read_suite_file(tmp_path / name)
     return suite
 
 
 def test_one_sentence_per_row() -> None:
-    (suite,) = reading.read(DATA / "kites.csv")
+    (suite,) = read_suite_file(DATA / "kites.csv")
     assert (suite.name, suite.predictions, suite.tags) == ("kites", (AGREEMENT,), {"circuit": "Agreement"})
     first, second = suite.items
     assert first.sentences["match"].text == "The kites by the gate are"
@@ -48,7 +60,7 @@ class TestNumberedRegions:
             "B": "The oars sinks",
         }
         assert item.sentences["A"].content("Region02") == "sink"
-        assert reading.unscored_columns(tmp_path / "kites.csv") == ["story", "answer"]
+        assert unscored_columns(tmp_path / "kites.csv") == ["story", "answer"]
 
     def test_the_column_of_items_in_other_spellings(self, tmp_path: Path) -> None:
         for name in ("Item ID", "itemId", "ITEM_NUMBER"):
@@ -63,7 +75,7 @@ class TestNumberedRegions:
         pair = {name: Sentence(f"{text} sink", spans) for name, text in (("a", "Oar"), ("b", "Oak"))}
         suite = Suite("kites", (Item("1", pair),), (Prediction("p", parse("(verb;%a%) < (verb;%b%)")),))
         write_suites([suite], tmp_path / "kites.csv")
-        assert reading.read(tmp_path / "kites.csv") == [suite]
+        assert read_suite_file(tmp_path / "kites.csv") == [suite]
 
     @pytest.mark.parametrize("columns", ["good,bad", "sentence,rating", "verb,object"])
     def test_ids_and_conditions_alone_do_not_make_a_table_of_regions(self, tmp_path: Path, columns: str) -> None:
@@ -74,7 +86,7 @@ class TestNumberedRegions:
 
 
 def test_one_item_per_row() -> None:
-    (suite,) = reading.read(DATA / "wide.tsv")
+    (suite,) = read_suite_file(DATA / "wide.tsv")
     (item,) = suite.items
     assert {name: sentence.text for name, sentence in item.sentences.items()} == {
         "match": "The kites glow.", "mismatch": "The kites glows.",
@@ -84,7 +96,7 @@ def test_one_item_per_row() -> None:
 
 
 def test_one_region_per_row_with_semicolons() -> None:
-    (suite,) = reading.read(DATA / "long.csv")
+    (suite,) = read_suite_file(DATA / "long.csv")
     assert (suite.aggregate, [prediction.name for prediction in suite.predictions]) == ("mean", ["whole"])
     assert [sentence.text for sentence in suite.items[0].sentences.values()] == ["The kites glow", "Glows the kites"]
 
@@ -200,7 +212,7 @@ class TestRoundTrip:
             spreadsheet.write([suite], path)
         except InputError:
             return
-        (reread,) = reading.read(path)
+        (reread,) = read_suite_file(path)
         assert reread == suite
 
     @pytest.mark.slow
@@ -224,7 +236,7 @@ class TestRoundTrip:
         suite = Suite("kites", tuple(items), (AGREEMENT,))
         path = tmp_path_factory.getbasetemp() / "ordinary.csv"
         spreadsheet.write([suite], path)
-        assert reading.read(path) == [suite]
+        assert read_suite_file(path) == [suite]
 
     def test_suites_with_different_regions_are_written_one_region_per_row(self, tmp_path: Path) -> None:
         items = (
@@ -232,11 +244,11 @@ class TestRoundTrip:
         )
         spreadsheet.write([suite := Suite("s", items, ())], tmp_path / "s.csv")
         assert (tmp_path / "s.csv").read_text().startswith("item,condition,region,content\n")
-        assert reading.read(tmp_path / "s.csv") == [suite]
+        assert read_suite_file(tmp_path / "s.csv") == [suite]
 
     @pytest.mark.parametrize("ending", [".csv", ".tsv"])
     def test_a_bundled_suite_loses_nothing(self, tmp_path: Path, ending: str) -> None:
         assert main(["convert", "hu2020/number_prep", str(tmp_path / f"a{ending}")]) == 0
         assert main(["convert", str(tmp_path / f"a{ending}"), str(tmp_path / f"b{ending}")]) == 0
         assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()
-        assert write_suites(reading.read(tmp_path / f"a{ending}"), tmp_path / "c.csv", "spreadsheet") == []
+        assert write_suites(read_suite_file(tmp_path / f"a{ending}"), tmp_path / "c.csv", "spreadsheet") == []

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from syntagm.core import InputError, UsageError
-from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse, syntaxgym
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse, read_suite_file, syntaxgym
 from syntagm.suites.formats import syntaxgym_csv
-from syntagm.suites.materials import reading
 
 HERE = Path(__file__).parents[1] / "data" / "syntaxgym"
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "syntaxgym"
@@ -18,7 +17,7 @@ LANTERNS = HERE / "lanterns.json"
 
 
 def one(path: Path, options: str = "") -> Suite:
-    (suite,) = reading.read(f"{path}{options}")
+    (suite,) = read_suite_file(f"{path}{options}")
     return suite
 
 

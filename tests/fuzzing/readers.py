@@ -23,10 +23,7 @@ from syntagm.core import FormulaError, ModelError, SyntagmError, registry, seal,
 from syntagm.models import checkpoints, folder as ngram_folder, names, refuse_unsafe, vocabulary
 from syntagm.models.exec.model import _start
 from syntagm.models.ngram import model as ngram
-from syntagm.suites import materials, parse, schema
-from syntagm.suites.check import check
-from syntagm.suites.materials import reading
-from syntagm.suites.word_list import read as read_words
+from syntagm.suites import materials, parse, read_suite_file, read_word_list as read_words, schema, violations
 from syntagm.training import corpus, record
 from syntagm.training.multitask import tagged
 
@@ -77,12 +74,12 @@ def _suites(name: str) -> Callable[[Path], None]:
 
     def read(path: Path) -> None:
         try:
-            suites = reading.read(f"{path}?format={name}{options}", allow_pickle=True)
+            suites = read_suite_file(f"{path}?format={name}{options}", allow_pickle=True)
         except SyntagmError:
             if not options or name == "alternating":
                 raise
-            suites = reading.read(f"{path}?format={name}")
-        list(check(suites))
+            suites = read_suite_file(f"{path}?format={name}")
+        list(violations(suites))
 
     return read
 

@@ -27,8 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.core import SyntagmError
-from syntagm.suites.check import check
-from syntagm.suites.materials import reading
+from syntagm.suites import read_suite_file, violations
 
 HERE = Path(__file__).resolve()
 DATA = HERE.parents[1] / "data"
@@ -495,11 +494,11 @@ def _in_cells(chance: random.Random, lines: list[str], at: int, other: int, mark
 def outcome(path: Path, layout: Layout) -> tuple[Read, str]:
     """Return what Syntagm reads, with its predictions; or None, and the message of the refusal."""
     try:
-        suites = reading.read(f"{path}{layout.options}")
+        suites = read_suite_file(f"{path}{layout.options}")
     except SyntagmError as error:
         assert str(error).strip()
         return None, str(error)
-    if errors := [each for each in check(suites) if each.error]:
+    if errors := [each for each in violations(suites) if each.error]:
         return None, f"{path.name}: {errors[0]}"  # nothing is run
     formulas = {f"{each.name} {each.formula}" for suite in suites for each in suite.predictions}
     items = [{name: each.text for name, each in item.sentences.items()} for suite in suites for item in suite.items]

@@ -9,9 +9,7 @@ from pathlib import Path
 from grammar_for_tests import CROSS, LANGUAGE, SAMPLE, TABLE
 
 from syntagm.core import InputError
-from syntagm.suites import counts, materials, template
-from syntagm.suites.check import check
-from syntagm.suites.materials import reading
+from syntagm.suites import counts, materials, read_suite_file, template, violations
 
 PARADIGMS = Path(materials.__file__).parent / "warstadt2020"
 # Counting is exhaustive, and takes some milliseconds for each configuration.
@@ -96,7 +94,7 @@ def whole(path: Path) -> None:
         if own.fill == "sample":
             with contextlib.suppress(InputError):
                 counts(own, MOST)
-    list(check(reading.read(f"{path}?format=template&n=3")))
+    list(violations(read_suite_file(f"{path}?format=template&n=3")))
 
 
 def mutant(chance: random.Random, seeds: Sequence[bytes]) -> bytes:

@@ -11,8 +11,7 @@ from toy_runs import agreement, pairs
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.core import InputError
-from syntagm.suites import asked, write_suites
-from syntagm.suites.check import check
+from syntagm.suites import asked, violations, write_suites
 
 PAIRS = pairs("two", ("The dog barks.", "The dog bark."), ("She saw him.", "She saw he."), tags={"language": "en"})
 
@@ -84,4 +83,4 @@ def test_the_command(way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize("way", asked.WAYS)
 def test_nothing_before_the_answer_is_taken_for_a_note(way: str) -> None:
-    assert not [found for found in check([asked.asked(PAIRS, way)]) if found.code == "W207"]
+    assert not [found for found in violations([asked.asked(PAIRS, way)]) if found.code == "W207"]

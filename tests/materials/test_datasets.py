@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.core import SyntagmError, UsageError
-from syntagm.suites import Item, Sentence, Suite, datasets, finding, swapped
-from syntagm.suites.materials import conversion, reading
+from syntagm.suites import Item, Sentence, Suite, convert, datasets, expand, read_suite_file, swapped
 from syntagm.suites.suite import published
 from tools import datasets as page
 
@@ -34,40 +33,40 @@ def test_the_page_is_current() -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_each_published_sample_is_read_as_it_is_in_its_language(shared: Path, name: str) -> None:
-    [suite] = reading.read(shared / "data" / "minimal_pairs" / name)
+    [suite] = read_suite_file(shared / "data" / "minimal_pairs" / name)
     assert (suite.language.tag, len(suite.items)) == SAMPLES[name]
 
 
 def test_what_is_no_table_of_pairs_is_refused(shared: Path) -> None:
     with pytest.raises(SyntagmError, match=r"0 of 40 rows are two sentences"):
-        reading.read(shared / "data" / "minimal_pairs" / "scamp" / "priming_short.tsv")
+        read_suite_file(shared / "data" / "minimal_pairs" / "scamp" / "priming_short.tsv")
 
 
 def test_a_language_is_named_by_an_option_a_column_or_the_dataset(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("good,bad,lang\nIda singt.,Ida singen.,deu\n")
-    assert reading.read(path)[0].language.tag == "de"
-    [suite] = reading.read(f"{path}?language=pt_br")
+    assert read_suite_file(path)[0].language.tag == "de"
+    [suite] = read_suite_file(f"{path}?language=pt_br")
     assert (suite.language.tag, suite.language.name) == ("pt-BR", "Portuguese")
     with pytest.raises(UsageError, match="'klingonisch'; expected a tag of BCP 47"):
-        reading.read(f"{path}?language=klingonisch")
-    assert reading.read(DATA / "pairs/typed.tsv")[0].language.tag == "und"
+        read_suite_file(f"{path}?language=klingonisch")
+    assert read_suite_file(DATA / "pairs/typed.tsv")[0].language.tag == "und"
 
 
 def test_a_language_applies_to_what_a_folder_has(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("good\tbad\nIda singt.\tIda singen.\n")
     (tmp_path / "notes.txt").write_text("Ida singt.\n")
-    [file] = finding.expand([f"{tmp_path}?language=de"])
-    assert reading.read(file)[0].language.tag == "de"
+    [file] = expand([f"{tmp_path}?language=de"])
+    assert read_suite_file(file)[0].language.tag == "de"
 
 
 def test_a_language_that_the_dataset_tells_is_not_written(tmp_path: Path) -> None:
     path = tmp_path / "zhoblimp.jsonl"
     path.write_text('{"sentence_good": "他爱自己。", "sentence_bad": "自己爱他。", "UID": "a"}\n', encoding="utf-8")
-    suites = reading.read(path)
+    suites = read_suite_file(path)
     assert suites[0].language.tag == "zh"
     assert "language" not in published(suites[0]).tags
-    conversion.convert(suites, tmp_path / "copy.jsonl", ["blimp"])
+    convert(suites, tmp_path / "copy.jsonl", ["blimp"])
     assert (tmp_path / "copy.jsonl").read_bytes() == path.read_bytes()
 
 

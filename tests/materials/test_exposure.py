@@ -10,8 +10,7 @@ import syntagm as sg
 from syntagm.cli import main
 from syntagm.core import InputError
 from syntagm.suites import COLUMNS, Wanted, treebank
-from syntagm.suites.materials.exposure import Construction, read, segments
-from syntagm.suites.materials.trees import Tree
+from syntagm.suites.materials.exposure import Construction, Tree, read_construction, segments
 
 TEXT = """The cook is here. The cook is hard to please, and the cook is easy to see.
 Both Anna and Ben slept; both the cook and the cook slept.
@@ -183,7 +182,7 @@ def test_dependents_of_a_long_list_are_assigned_at_once() -> None:
 )
 def test_other_constructions_over_trees_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="here"):
-        read(text, "here")
+        read_construction(text, "here")
 
 
 def test_a_construction_over_trees_needs_a_treebank(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -228,7 +227,7 @@ def _planted_trees(folder: Path, size: int) -> None:
             file.write(f"# text = {text}\n{rows}\n")
     (folder / "p.tsv").write_text("good\tbad\nA wug gave books.\tA wug give books.\n")
     [suite] = sg.read_suites(folder / "p.tsv")
-    wanted = Wanted([read(text, "here") for text in ("VERB >iobj NOUN >obj NOUN", "VERB >nsubj NOUN", "gave the *")])
+    wanted = Wanted([read_construction(text, "here") for text in ("VERB >iobj NOUN >obj NOUN", "VERB >nsubj NOUN", "gave the *")])
     wanted.add(suite)
     wanted.count([folder / "t.conllu"])
     counts = {text: n for _, _, _, text, n in wanted.rows(suite)}

@@ -12,7 +12,7 @@ import pytest
 import syntagm
 from syntagm.evaluation import baselines
 from syntagm.evaluation.chance import chance
-from syntagm.suites import Suite, frequency, tags
+from syntagm.suites import Suite, find, frequency
 from syntagm.suites.materials.exposure import TAG, Construction, segments
 
 # What a corrected variant is a variant of.
@@ -84,7 +84,7 @@ def test_twins_have_words_of_their_band_and_equally_many_items_of_each() -> None
 
 def sg_frequencies() -> Mapping[str, int]:
     pytest.importorskip("wordfreq")
-    return frequency.per_billion(tags.find("en"))
+    return frequency.per_billion(find("en"))
 
 
 def test_variants_have_the_method_that_they_correct() -> None:

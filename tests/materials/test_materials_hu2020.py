@@ -11,8 +11,7 @@ import pytest
 from hu2020_for_tests import DESIGNS, compared, items, joined, numbered, rows, suite, suites
 
 import syntagm
-from syntagm.suites import collections
-from syntagm.suites.materials.finding import bundled_suites
+from syntagm.suites import bundled_suites, collections
 
 every_suite = pytest.mark.parametrize("name", sorted(DESIGNS))
 

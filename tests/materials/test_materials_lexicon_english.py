@@ -5,13 +5,13 @@ from itertools import pairwise
 
 import pytest
 
-from syntagm.suites import schema, spelling, tags
+from syntagm.suites import find, schema, spelling
 from tools import lexicon
 
 SCHEMA = lexicon.schema()
 TREE = SCHEMA["trees"]["kind"]
 CLASSES = {name: own for name, own in SCHEMA["classes"].items() if lexicon.rows(name)}
-ARTICLE = spelling.of(tags.find("en")).dependents[0].form
+ARTICLE = spelling.of(find("en")).dependents[0].form
 NOUNS = lexicon.rows("noun")
 ADJECTIVES = lexicon.rows("adjective")
 

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 import syntagm
-from syntagm.suites import Suite, finding, template
-from syntagm.suites.check import check
+from syntagm.suites import Suite, expand, read_suite_file, template, violations
 from syntagm.suites.formats import marvin2018
-from syntagm.suites.materials import reading
 from syntagm.suites.templates import make
 
 FOLDER = Path(syntagm.__file__).parent / "suites" / "materials" / "marvin2018"
@@ -66,12 +64,12 @@ KEYS = {
 
 @cache
 def suite(name: str, options: str = "?n=40") -> Suite:
-    [found] = reading.read(f"{FOLDER / name}.toml{options}")
+    [found] = read_suite_file(f"{FOLDER / name}.toml{options}")
     return found
 
 
 def test_the_files_are_the_constructions() -> None:
-    assert [Path(file).stem for file in finding.expand(["marvin2018"])] == NAMES
+    assert [Path(file).stem for file in expand(["marvin2018"])] == NAMES
 
 
 def test_the_totals_are_at_least_the_published_ones() -> None:
@@ -147,7 +145,7 @@ def test_the_published_style_is_that_of_the_pickles(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_to_find(name: str) -> None:
-    assert {finding.code for finding in check([suite(name)])} <= {"W213"}
+    assert {finding.code for finding in violations([suite(name)])} <= {"W213"}
 
 
 def test_examples() -> None:
@@ -212,7 +210,7 @@ def test_an_attractor_is_no_subject_of_a_clause_and_no_second_subject() -> None:
     "name", ["prep_inanim", "sent_comp", "simple_agrmt", "simple_npi_anim", "simple_reflexives", "vp_coord"]
 )
 def test_names_are_those_of_the_published_pickles(name: str, shared: Path) -> None:
-    [published] = reading.read(shared / "data" / "marvin_linzen" / f"{name}.pickle", allow_pickle=True)
+    [published] = read_suite_file(shared / "data" / "marvin_linzen" / f"{name}.pickle", allow_pickle=True)
     ours = suite(name)
     assert (ours.name, ours.predictions) == (published.name, published.predictions)
     assert {item.tags["configuration"] for item in ours.items} == {
@@ -239,6 +237,6 @@ def test_every_item(name: str) -> None:
     found = suite(name, "")
     assert len(found.items) == (PAIRS | TRIPLES)[name]
     # The published templates recombine few words (W213).
-    assert {finding.code for finding in check([found])} <= {"W213"}
+    assert {finding.code for finding in violations([found])} <= {"W213"}
     good = Counter(tuple(one.text for one in item.sentences.values()) for item in found.items)
     assert max(good.values()) == 1

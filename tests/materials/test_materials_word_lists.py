@@ -12,7 +12,7 @@ import pytest
 import syntagm
 import syntagm.suites.materials
 from syntagm.evaluation.gaps.context import Context, Labels, chosen, contexts
-from syntagm.suites import Suite, WordRow, word_list
+from syntagm.suites import Suite, WordRow, read_word_list, word_list
 from syntagm.suites.templates.template import read_lexicon
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +24,7 @@ MODALS = {"can", "could", "may", "might", "must", "shall", "should", "will", "wo
 
 @cache
 def verbs() -> tuple[WordRow, ...]:
-    return word_list.read("verbs").rows
+    return read_word_list("verbs").rows
 
 
 def words(name: str) -> list[str]:
@@ -45,7 +45,7 @@ def rule(lemma: str) -> str:
 
 @pytest.mark.parametrize("name", word_list.bundled())
 def test_a_list_is_read_and_is_on_the_page(name: str) -> None:
-    found = word_list.read(name)
+    found = read_word_list(name)
     assert all(re.fullmatch("[a-z]+", form) for row in found.rows for form in row.forms)
     assert f"| `{name}` | {', '.join(found.labels)} | {len(found.rows):,} |" in PAGE
 
@@ -134,7 +134,7 @@ def test_verbs_of_the_bundled_templates_are_in_the_list() -> None:
 
 
 def labels(suite: Suite, name: str) -> Counter[str]:
-    known = Labels(word_list.read(name))
+    known = Labels(read_word_list(name))
     made = (one for item in suite.items for one in contexts(item, chosen(suite, known), known))
     return Counter(one.label for one in made if isinstance(one, Context))
 

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from syntagm.core import InputError, SyntagmError, UsageError, utf8
-from syntagm.suites import finding, read_suites
-from syntagm.suites.materials import packed, reading
+from syntagm.suites import expand, read_suite_file, read_suites
+from syntagm.suites.materials import packed
 
 ROWS = "good\tbad\tparadigm\nThe kite flies.\tThe kite fly.\tkites\nÉva vole.\tÉva volent.\tkites\n"
 TEXTS = [("The kite flies.", "The kite fly."), ("Éva vole.", "Éva volent.")]
@@ -76,7 +76,7 @@ def test_each_kind_has_the_same_suite(tmp_path: Path) -> None:
     workbook(folder / "c.xlsx", ("pairs", TABLE), ("empty", []))
     for name in ("a.tsv.gz", "b.parquet", "c.xlsx"):
         assert texts(folder / name) == TEXTS, name
-    assert len(finding.expand([str(folder)])) == 3
+    assert len(expand([str(folder)])) == 3
 
 
 def test_archives_stand_for_their_folders(tmp_path: Path) -> None:
@@ -103,14 +103,14 @@ def test_packed_files_in_archives_are_read_and_archives_in_them_are_named(tmp_pa
         archive.writestr("KITES.TSV", ROWS)
         archive.writestr("b.tsv.gz", gzip.compress(ROWS.encode()))
     skipped: list[str] = []
-    files = finding.expand([str(folder / "a.zip")], skipped)
+    files = expand([str(folder / "a.zip")], skipped)
     assert [Path(file).name for file in files] == ["KITES.TSV", "b.tsv.gz"]
     assert skipped == [f"{folder / 'a.zip'}, inner.zip: {packed.ARCHIVE}"]
     (folder / "kites.tsv").write_text(ROWS)
     (folder / "old.xls").write_bytes(b"x")
     for argument in (str(folder), f"{folder}/*", f"{folder}?good=good&bad=bad"):
         skipped.clear()
-        [file] = finding.expand([argument], skipped)
+        [file] = expand([argument], skipped)
         assert "kites.tsv" in file
         assert [line.split(": ")[1].split()[1] for line in skipped] == ["archive,", "workbook;"]
 
@@ -146,7 +146,7 @@ def test_columns_of_bytes_and_of_other_layouts_in_parquet(tmp_path: Path) -> Non
 def test_errors_name_the_packed_file_and_its_line(tmp_path: Path) -> None:
     (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(b"good\tbad\nThe kite flies.\t\n"))
     with pytest.raises(InputError) as caught:
-        reading.read(tmp_path / "a.tsv.gz")
+        read_suite_file(tmp_path / "a.tsv.gz")
     assert str(caught.value).startswith(f"{tmp_path / 'a.tsv.gz'}, line 2, bad: an empty cell")
 
 

@@ -28,8 +28,8 @@ def test_what_does_not_fit_is_read_again_one_file_at_a_time(files: list[str], mo
         found.append(Path(file).stem)
         return reading(file, allow_pickle)
 
-    reading = suite_files.read
-    monkeypatch.setattr(suite_files, "read", read)
+    reading = suite_files.read_suite_file
+    monkeypatch.setattr(suite_files, "read_suite_file", read)
     monkeypatch.setattr(suite_files, "MOST_BYTES", 100_000)
     suites = SuiteFiles(files)
     first = list(suites)

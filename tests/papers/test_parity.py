@@ -23,8 +23,7 @@ from syntagm.models import LanguageModel
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.families import bundled
 from syntagm.models.names import load
-from syntagm.suites import Suite
-from syntagm.suites.materials.reading import read
+from syntagm.suites import Suite, read_suite_file
 
 HERE = Path(__file__).parents[1]
 SHARED = HERE.parents[1] / "shared" / "data"
@@ -73,7 +72,7 @@ def judged(suite: Suite, model: LanguageModel, rule: Rule) -> dict[tuple[str, st
 
 def check_suite(path: Path, kind: str, bos: str, limit: int | None = None) -> None:
     model, reference = opinions(kind, bos)
-    [suite] = read(path)
+    [suite] = read_suite_file(path)
     suite = Suite(suite.name, suite.items[:limit], suite.predictions, suite.tags, suite.aggregate)
     published = json.loads(path.read_text(encoding="utf-8"))
     # SyntaxGym's rule for tokens over borders.
@@ -101,7 +100,7 @@ def check_suite(path: Path, kind: str, bos: str, limit: int | None = None) -> No
 def check_pairs(path: Path, kind: str, bos: str, limit: int | None, every: int = 1) -> None:
     """Judge the pairs of a file, and compare each pair, or one in `every` pairs, with the reference."""
     model, reference = opinions(kind, bos)
-    [suite] = read(path)
+    [suite] = read_suite_file(path)
     suite = Suite(suite.name, suite.items[:limit], suite.predictions, suite.tags)
     results = judged(suite, model, "strict")
     seen = 0

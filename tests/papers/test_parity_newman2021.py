@@ -22,8 +22,7 @@ from syntagm.models import LanguageModel
 from syntagm.models.causal import model as causal
 from syntagm.models.masked import model as masked
 from syntagm.runs import fill
-from syntagm.suites.materials.reading import read
-from syntagm.suites.word_list import read as read_words
+from syntagm.suites import read_suite_file, read_word_list as read_words
 from syntagm.views import kept
 from syntagm.views.gaps.estimates import estimates
 
@@ -90,7 +89,7 @@ def test_the_whole_way(tmp_path: Path, family: Callable[[], tuple[LanguageModel,
     model, names, distribution = family()
     templates, verbs, rows = materials(tmp_path, names)
     run = fill(
-        model, read(templates), read_words(f"{verbs}?faults=keep"), tmp_path / "run",
+        model, read_suite_file(templates), read_words(f"{verbs}?faults=keep"), tmp_path / "run",
         eligible="single-token", top=PUBLISHED_TOP, bottom=PUBLISHED_BOTTOM,
     )  # fmt: skip
 

@@ -10,8 +10,7 @@ from syntagm.cli import main
 from syntagm.evaluation import baselines
 from syntagm.report import markdown
 from syntagm.report.collection_page import page
-from syntagm.suites import Item, Prediction, Region, Sentence, Suite, collections, parse
-from syntagm.suites.materials.finding import bundled_suites
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, bundled_suites, collections, parse
 from tools import collection_pages
 
 KEYS = """

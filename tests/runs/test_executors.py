@@ -27,7 +27,7 @@ from syntagm.runs.driver import drive
 from syntagm.runs.exchange import Exchange, Pulse
 from syntagm.runs.pieces import RESULTS, Outcome, Piece, refusal
 from syntagm.runs.worker import Worker
-from syntagm.suites import word_list
+from syntagm.suites import read_word_list
 from syntagm.suites.materials import suite_files
 
 SUITES = ("first", "second", "third")
@@ -184,7 +184,7 @@ class TestBytes:
 
         monkeypatch.setattr(worker, "_Heart", Quiet)
         (tmp_path / "words.csv").write_text("lemma,form:singular,form:plural\nbark,barks,bark\nsleep,sleeps,sleep\n")
-        task = Gaps(word_list.read(str(tmp_path / "words.csv")), "all", (), (), False)
+        task = Gaps(read_word_list(str(tmp_path / "words.csv")), "all", (), (), False)
         (out := tmp_path / "out").mkdir()
         executor = Threads("", {})
         [(_, result)] = drive([Job("toy", "", out / "toy")], Work(task, files), out, executor, Progress())

@@ -14,7 +14,7 @@ from syntagm.report import methods
 from syntagm.runs import open_run, run_suites
 from syntagm.runs.evaluate import evaluate
 from syntagm.stats import precision
-from syntagm.suites import Suite, suite as suites
+from syntagm.suites import Suite, sample_of, sampled
 
 
 def judged(name: str, good: int, bad: int) -> Suite:
@@ -48,10 +48,10 @@ def test_each_suite_gets_its_own_number_of_items(tmp_path: Path) -> None:
     sizes = {name: run.suite(name).items for name in ("easy", "even", "few")}
     # The pilot of 50 finds 50 right; that of "even" about half of them; "few" has no more items.
     assert sizes == {"easy": precision.items_after(50, 50, 50, 0.05), "even": 381, "few": 20}
-    samples = [suites.sample_of(run.suite(name).tags) for name in sizes]
+    samples = [sample_of(run.suite(name).tags) for name in sizes]
     assert [sample and sample.reach for sample in samples] == [0.05, 0.05, None]
     # The pilot is part of the sample, and the same command is the same run.
-    pilot = {item.id for item in suites.sampled(SUITES[1], 50, 1, 0.05).items}
+    pilot = {item.id for item in sampled(SUITES[1], 50, 1, 0.05).items}
     assert pilot <= set(run.results("even")["item"])
     assert run_suites(load("toy"), SUITES, tmp_path / "run", stop_at=0.05).results().equals(run.results())
 

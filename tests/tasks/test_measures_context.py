@@ -17,8 +17,18 @@ from syntagm.evaluation.gaps.context import (
     knows,
 )
 from syntagm.evaluation.gaps.distinct_contexts import suite_contexts
-from syntagm.suites import Item, Prediction, Region, Sentence, Suite, WordList, WordRow, parse, read_suites
-from syntagm.suites.word_list import read
+from syntagm.suites import (
+    Item,
+    Prediction,
+    Region,
+    Sentence,
+    Suite,
+    WordList,
+    WordRow,
+    parse,
+    read_suites,
+    read_word_list,
+)
 
 VERBS = WordList("verbs", ("singular", "plural"), (WordRow("be", ("is", "are")), WordRow("bark", ("barks", "bark"))))
 PRONOUNS = WordList("reflexives", ("he", "she", "they"), (WordRow("self", ("himself", "herself", "themselves")),))
@@ -271,9 +281,9 @@ def test_no_bundled_suite_is_read_by_a_list_that_it_is_not_about() -> None:
         "npis": set(),
     }
     for name, about in expected.items():
-        labels = Labels(read(name))
+        labels = Labels(read_word_list(name))
         assert {suite.name for suite in suites if knows(suite, chosen(suite, labels), labels)} == about
-    labels = Labels(read("verbs"))
+    labels = Labels(read_word_list("verbs"))
     verbs = {suite.name for suite in suites if knows(suite, chosen(suite, labels), labels)}
     tagged = {suite.name for suite in suites if suite.tags.get("phenomenon") == "subject-verb agreement"}
     assert verbs == tagged | {"distractor_agreement_relative_clause"}
@@ -299,7 +309,7 @@ PUBLISHED = WordList(
 NOUNS_OF_A_USER = WordList("nouns", ("singular", "plural"), (WordRow("clock", ("clock", "clocks")),))
 
 
-@pytest.mark.parametrize("words", [read("verbs"), PUBLISHED], ids=["bundled", "without the column noun"])
+@pytest.mark.parametrize("words", [read_word_list("verbs"), PUBLISHED], ids=["bundled", "without the column noun"])
 def test_nouns_are_not_taken_for_verbs(words: WordList) -> None:
     labels = Labels(words)
     # Verbs, too, but there are other nouns in the suite.
@@ -320,7 +330,7 @@ def test_nouns_are_not_taken_for_verbs(words: WordList) -> None:
     ],
 )
 def test_verbs_that_are_nouns_too(suite: Suite) -> None:
-    for words in (read("verbs"), PUBLISHED):
+    for words in (read_word_list("verbs"), PUBLISHED):
         assert "clocks" in {
             item.good for found in suite_contexts(suite, Labels(words), True).contexts.values() for item in found.items
         }

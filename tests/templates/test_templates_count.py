@@ -13,7 +13,7 @@ from syntagm.suites import counts
 from syntagm.suites.templates import expression
 from syntagm.suites.templates.count import Counted, Counter
 from syntagm.suites.templates.draw import meets
-from syntagm.suites.templates.effort import Effort
+from syntagm.suites.templates.expand import Effort
 from syntagm.suites.templates.expression import Differ, Expression, Has, Not, Ref, Share
 from syntagm.suites.templates.lexicon import Word, of_words
 from syntagm.suites.templates.sample import Draws

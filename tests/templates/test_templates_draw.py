@@ -10,10 +10,9 @@ from hypothesis import given, settings, strategies as st
 
 from syntagm.core import InputError, UsageError
 from syntagm.suites.templates import draw, expression, make, sample
-from syntagm.suites.templates.effort import Effort
+from syntagm.suites.templates.expand import Effort
 from syntagm.suites.templates.expression import Ref, values
-from syntagm.suites.templates.index import Index
-from syntagm.suites.templates.lexicon import Word, choice, lexical_class
+from syntagm.suites.templates.lexicon import Index, Word, choice, lexical_class
 from syntagm.suites.templates.plan import Plan, Planner, Slot, plans
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from syntagm.core import InputError
+from syntagm.suites import read_suite_file
 from syntagm.suites.formats import blimp
-from syntagm.suites.materials.reading import read
 
 TEMPLATE = """
 [tags]
@@ -64,7 +64,7 @@ def declared(kind: str, words: str) -> str:
 
 @pytest.mark.parametrize(("kind", "words", "good", "bad"), GOOD)
 def test_pairs_that_obey(kind: str, words: str, good: str, bad: str, tmp_path: Path) -> None:
-    [suite] = read(pair(tmp_path, declared(kind, words), good, bad))
+    [suite] = read_suite_file(pair(tmp_path, declared(kind, words), good, bad))
     assert suite.tags["edit"] == kind
     assert suite.tags["lexically_identical"] == ("true" if kind == "permutation" else "false")
 
@@ -72,7 +72,7 @@ def test_pairs_that_obey(kind: str, words: str, good: str, bad: str, tmp_path: P
 @pytest.mark.parametrize(("kind", "words", "good", "bad"), BAD)
 def test_pairs_that_do_not(kind: str, words: str, good: str, bad: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=rf"pairs.toml, \[edit\], item 1: .* -> .*; expected a {kind}"):
-        read(pair(tmp_path, declared(kind, words), good, bad))
+        read_suite_file(pair(tmp_path, declared(kind, words), good, bad))
 
 
 @pytest.mark.parametrize(
@@ -82,18 +82,18 @@ def test_pairs_that_do_not(kind: str, words: str, good: str, bad: str, tmp_path:
 )  # fmt: skip
 def test_numbers_of_words_fit_the_type(kind: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"\[edit\], words: "):
-        read(pair(tmp_path, declared(kind, words), "The dog barks.", "The dog bark."))
+        read_suite_file(pair(tmp_path, declared(kind, words), "The dog barks.", "The dog bark."))
 
 
 def test_blimp_files_have_its_flags(tmp_path: Path) -> None:
-    suites = read(pair(tmp_path, declared("permutation", ""), "Has the cook lied?", "The cook has lied."))
+    suites = read_suite_file(pair(tmp_path, declared("permutation", ""), "Has the cook lied?", "The cook has lied."))
     blimp.write(suites, tmp_path / "pairs.jsonl")
     row = json.loads((tmp_path / "pairs.jsonl").read_text())
     assert row["UID"] == "pairs"
     assert row["pairID"] == "1"
     flags = ("simple_LM_method", "one_prefix_method", "two_prefix_method", "lexically_identical")
     assert [row[name] for name in flags] == [True, False, False, True]
-    [again] = read(tmp_path / "pairs.jsonl")
+    [again] = read_suite_file(tmp_path / "pairs.jsonl")
     assert again.items[0].sentences == suites[0].items[0].sentences
     blimp.write([again], tmp_path / "again.jsonl")
     assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "pairs.jsonl").read_bytes()

@@ -7,11 +7,11 @@ import pytest
 from grammar_for_tests import CROSS, SAMPLE, made, read
 
 from syntagm.core import InputError
-from syntagm.suites import counts, spelling as of_language, tags
-from syntagm.suites.templates import effort, index, make, sample, spelling, template
-from syntagm.suites.templates.groups import members
-from syntagm.suites.templates.index import Index
-from syntagm.suites.templates.unused import _Reached, refuse_unused
+from syntagm.suites import counts, find, spelling as of_language
+from syntagm.suites.templates import expand, lexicon, make, sample, spelling, template
+from syntagm.suites.templates.count import members
+from syntagm.suites.templates.lexicon import Index
+from syntagm.suites.templates.make import _Reached, refuse_unused
 
 
 def calls(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[int]:
@@ -57,13 +57,13 @@ def test_slots_with_the_same_words_and_condition_are_compared_once(monkeypatch: 
 
 
 def test_the_pairs_of_words_in_all_conditions_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effort, "COMPARED", 5_000)
-    monkeypatch.setattr(effort, "COMPARED_PER_ITEM", 10)
+    monkeypatch.setattr(expand, "COMPARED", 5_000)
+    monkeypatch.setattr(expand, "COMPARED_PER_ITEM", 10)
     expected = "between slots that compare more than 5,030 pairs of words; expected fewer. Remove slots or conditions"
     with pytest.raises(InputError, match=expected):
         made(circle(40, 100))
     crossed = CROSS.replace('"noun"', '"noun[!= other]"').replace("noun[!= noun]", "noun[!= noun, kind = noun.kind]")
-    monkeypatch.setattr(effort, "COMPARED", 20)
+    monkeypatch.setattr(expand, "COMPARED", 20)
     with pytest.raises(InputError, match="more than 20 pairs of words"):
         made(crossed)
     with pytest.raises(InputError, match="more than 20 pairs of words"):
@@ -118,9 +118,9 @@ def many_rules(number: int = 60) -> str:
 
 @pytest.mark.parametrize("text", [many_variables(), many_regions(), many_slots(), many_rules()])
 def test_configurations_have_a_limit(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effort, "PLANNED", 8_000)
-    monkeypatch.setattr(effort, "PLANNED_PER_SUITE", 10)
-    monkeypatch.setattr(effort, "PLANNED_PER_ITEM", 10)
+    monkeypatch.setattr(expand, "PLANNED", 8_000)
+    monkeypatch.setattr(expand, "PLANNED_PER_SUITE", 10)
+    monkeypatch.setattr(expand, "PLANNED_PER_ITEM", 10)
     expected = "slots, texts and comparisons in all configurations; expected fewer. Remove variables, rules"
     with pytest.raises(InputError, match=expected):
         made(text)
@@ -163,7 +163,7 @@ def test_a_few_reasons_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_sets_of_words_are_made_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    made_sets = calls(monkeypatch, index, "mask_of")
+    made_sets = calls(monkeypatch, lexicon, "mask_of")
     words = Index([{"form": f"w{number}", "kind": f"k{number % 2}"} for number in range(1_000)])
     assert words.any("form", ["w7", "w9", "other"]) == 1 << 7 | 1 << 9
     assert words.any("kind", ["k0", "k1"]) == words.any("kind", ["k1", "k0"]) == words.full
@@ -191,9 +191,9 @@ b = {{ text = "of {{s0.sg}}", when = "number = sg" }}
 
 @pytest.mark.slow
 def test_words_of_many_configurations_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effort, "PLANNED", 4_000)
-    monkeypatch.setattr(effort, "PLANNED_PER_SUITE", 0)
-    monkeypatch.setattr(effort, "PLANNED_PER_ITEM", 0)
+    monkeypatch.setattr(expand, "PLANNED", 4_000)
+    monkeypatch.setattr(expand, "PLANNED_PER_SUITE", 0)
+    monkeypatch.setattr(expand, "PLANNED_PER_ITEM", 0)
 
     def template(words: int) -> str:
         rows = "".join(f"w{number} | w | k{number % 50}\n" for number in range(words))
@@ -226,7 +226,7 @@ def test_a_long_chain_of_phrases_is_followed_once(monkeypatch: pytest.MonkeyPatc
 
 def test_many_articles_are_found_at_once() -> None:
     searched = 0
-    [article] = of_language.of(tags.find("en")).dependents
+    [article] = of_language.of(find("en")).dependents
 
     class Pattern:
         def finditer(self, text: str) -> Any:

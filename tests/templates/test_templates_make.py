@@ -15,7 +15,7 @@ import syntagm
 from syntagm.cli import main
 from syntagm.core import InputError, UsageError
 from syntagm.suites import template
-from syntagm.suites.materials.reading import claimed, read
+from syntagm.suites.materials.reading import claimed, read_suite_file
 from syntagm.suites.templates import make, pattern
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference" / "templates.md"
@@ -110,7 +110,7 @@ def test_a_lexicon_stands_beside_the_template(tmp_path: Path) -> None:
     written(tmp_path, LEXICON, "words.toml")
     text = "lexicon = 'words'\n" + CROSS.replace(CROSS[CROSS.index("noun =") : CROSS.index("verb =")], "")
     path = written(tmp_path, text)
-    [suite] = read(path)
+    [suite] = read_suite_file(path)
     assert suite.items == one(CROSS).items
     assert [file.name for file in tmp_path.iterdir() if claimed(file)] == ["here.toml"]
 
@@ -132,12 +132,12 @@ def test_lexicons_that_are_none(name: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "loop.toml").symlink_to("loop.toml")
     path = written(tmp_path, f"lexicon = {json.dumps(name)}\n{CROSS}")
     with pytest.raises(InputError, match=re.escape(said)):
-        read(path)
+        read_suite_file(path)
 
 
 def test_a_class_of_the_template_stands_before_that_of_the_lexicon(tmp_path: Path) -> None:
     written(tmp_path, LEXICON.replace("ox  |", "yak |"), "words.toml")
-    [suite] = read(written(tmp_path, f"lexicon = 'words'\n{CROSS}"))
+    [suite] = read_suite_file(written(tmp_path, f"lexicon = 'words'\n{CROSS}"))
     assert suite.items == one(CROSS).items
 
 
@@ -156,12 +156,12 @@ def test_a_class_of_the_template_stands_before_that_of_the_lexicon(tmp_path: Pat
 )
 def test_options_that_mean_nothing(options: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=re.escape(said)):
-        read(f"{written(tmp_path, SAMPLE)}?{options}")
+        read_suite_file(f"{written(tmp_path, SAMPLE)}?{options}")
 
 
 def test_options(tmp_path: Path) -> None:
     path = written(tmp_path, SAMPLE)
-    [suite] = read(f"{path}?n=3&seed=9&style=published&suite=here")
+    [suite] = read_suite_file(f"{path}?n=3&seed=9&style=published&suite=here")
     assert (len(suite.items), dict(suite.tags)) == (3, {"seed": "9", "style": "published"})
     assert all(re.fullmatch("[a-z ]+", text) for text in texts(suite))
 

@@ -8,8 +8,7 @@ from lexicon_for_tests import FILES
 
 from syntagm.cli import main
 from syntagm.core import InputError
-from syntagm.suites import schema
-from syntagm.suites.materials.reading import read
+from syntagm.suites import read_suite_file, schema
 
 TEMPLATE = """
 lexicon = "words"
@@ -64,14 +63,14 @@ def test_marginal_uses_count_but_are_not_drawn(tmp_path: Path) -> None:
         ("slept", "intransitive", "intransitive"),
     ]
     (tmp_path / "t.toml").write_text(TEMPLATE.replace("frames != intransitive", "usual_frames != intransitive"))
-    [suite] = read(tmp_path / "t.toml")
+    [suite] = read_suite_file(tmp_path / "t.toml")
     assert {item.sentences["good"].text for item in suite.items} == {"They cut the bread.", "They ate the bread."}
 
 
 def test_a_template_uses_it_with_its_phrases(tmp_path: Path) -> None:
     folder(tmp_path)
     (tmp_path / "t.toml").write_text(TEMPLATE)
-    [suite] = read(tmp_path / "t.toml")
+    [suite] = read_suite_file(tmp_path / "t.toml")
     assert [item.sentences["good"].text for item in suite.items] == ["They cut the bread."]
 
 
@@ -80,7 +79,7 @@ def test_another_entry_is_not_another_use(tmp_path: Path) -> None:
     text = TEMPLATE.replace("frame = transitive, frames != intransitive", "aspect = event")
     text = text.replace("item[kind = verb.object]", "verb[!= verb]").replace("{the(object)}", "and {object.past}")
     (tmp_path / "t.toml").write_text(text)
-    [suite] = read(tmp_path / "t.toml")
+    [suite] = read_suite_file(tmp_path / "t.toml")
     found = {item.sentences["good"].text for item in suite.items}
     assert found == {"They cut and ate.", "They ate and cut.", "They cut and slept.", "They ate and slept."}
 
@@ -89,10 +88,10 @@ def test_an_unknown_value_of_the_schema_is_refused_even_if_no_word_could_have_it
     folder(tmp_path)
     (tmp_path / "t.toml").write_text(TEMPLATE.replace("frames != intransitive", "frames != intransitve"))
     with pytest.raises(InputError, match=r"no value of frames 'intransitve'.*Did you mean intransitive\?"):
-        read(tmp_path / "t.toml")
+        read_suite_file(tmp_path / "t.toml")
     # A value that the schema has and no word is none, but no error.
     (tmp_path / "t.toml").write_text(TEMPLATE.replace("kind = verb.object", "kind != tool"))
-    assert read(tmp_path / "t.toml")
+    assert read_suite_file(tmp_path / "t.toml")
 
 
 @pytest.mark.parametrize(

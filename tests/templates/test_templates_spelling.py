@@ -6,10 +6,10 @@ import pytest
 
 import syntagm as sg
 from syntagm.core import InputError
-from syntagm.suites import spelling as of_language, tags
+from syntagm.suites import UNKNOWN, find, spelling as of_language
 from syntagm.suites.templates import spelling
 
-ENGLISH = of_language.of(tags.find("en"))
+ENGLISH = of_language.of(find("en"))
 article = ENGLISH.dependents[0].form
 
 AN = """apple hour honest honour honor heir heirloom hourly urn umbrella usher utter urban uncle under ugly unimportant
@@ -129,9 +129,9 @@ def test_forms_without_markers() -> None:
 
 
 def test_german_has_no_english_endings_and_articles() -> None:
-    german = of_language.of(tags.find("de"))
+    german = of_language.of(find("de"))
     assert spelling.sentence(["wie geht", "'s a(n)", "Eis?"], german)[0] == "Wie geht 's a(n) Eis?"
-    assert of_language.of(tags.UNKNOWN) == ENGLISH
+    assert of_language.of(UNKNOWN) == ENGLISH
 
 
 def test_a_template_is_spelled_in_the_language_of_its_tag_or_of_its_lexicon(tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from syntagm.models import vocabulary
 from syntagm.models.names import load
 from syntagm.models.words.words import split
 from syntagm.suites import Suite
-from syntagm.suites.formats._vocabulary import treebank
-from syntagm.suites.formats.template import words_of
+from syntagm.suites.formats.template import treebank, words_of
 
 # All words of SAMPLE but *jugs*, *elm* and *elms*; *the* also with a capital.
 TRAINING = """The ox by the jug falls .

@@ -10,7 +10,7 @@ import pytest
 
 import syntagm as sg
 from syntagm.core import SyntagmError
-from syntagm.suites.check import check
+from syntagm.suites import violations
 
 pytest.importorskip("lemminflect")
 
@@ -25,7 +25,7 @@ def catch(folder: Path, uid: str) -> list[str]:
     file = folder / f"{uid}.toml"
     try:
         suites = sg.read_suites(f"{file}?n=160")
-        found = [str(finding) for finding in check(suites) if finding.error]
+        found = [str(finding) for finding in violations(suites) if finding.error]
         for _, records in material.records(suites, folder):
             found += [f"{rule}: {text}" for rule, _, text in pairs.faults(uid, records, material.cells(file))]
     except SyntagmError as error:

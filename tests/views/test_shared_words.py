@@ -12,8 +12,7 @@ from syntagm.cli import main
 from syntagm.evaluation import Kind
 from syntagm.runs import Run
 from syntagm.stats import Alike, alike, evident
-from syntagm.suites import few_words, shared_words
-from syntagm.suites.check import check
+from syntagm.suites import few_words, shared_words, violations
 from syntagm.views.shared_words import remark
 
 # Under the toy model all items with "dog" hold, and no others: .75 and three times .25 from the mean of 40 items. Leaving a
@@ -136,6 +135,6 @@ def test_tags_that_name_words_and_tags_that_name_factors() -> None:
 
 
 def test_check_tells_an_author() -> None:
-    [found] = [found for found in check([agreement(nouns=NOUNS * 10)]) if found.code == "W213"]
+    [found] = [found for found in violations([agreement(nouns=NOUNS * 10)]) if found.code == "W213"]
     assert "40 items have 4 values of the tag 'noun'" in found.message
-    assert "W213" not in {found.code for found in check([agreement(nouns=NOUNS * 9)])}
+    assert "W213" not in {found.code for found in violations([agreement(nouns=NOUNS * 9)])}

@@ -16,8 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 
-from syntagm.suites import Binary, Formula, Item, Node, Reference, Sentence, Suite, WordList
-from syntagm.suites.word_list import read
+from syntagm.suites import Binary, Formula, Item, Node, Reference, Sentence, Suite, WordList, read_word_list
 
 NO_COMPARISON = "no prediction compares one region of two sentences"
 NO_LABEL = "no label: the words are not in the word list, and the item has no tag `number` to use instead"
@@ -173,7 +172,7 @@ def _is_noun(context: Context, labels: Labels) -> bool:
 
 @cache
 def _verbs() -> Labels:
-    return Labels(read("verbs"))
+    return Labels(read_word_list("verbs"))
 
 
 def contexts(

@@ -19,7 +19,7 @@ from syntagm.evaluation.measure import Judgement, Measure
 from syntagm.evaluation.reading import Reading
 from syntagm.evaluation.result import Kind
 from syntagm.models import Answers
-from syntagm.suites import Item, compared, suite
+from syntagm.suites import Item, Prediction, compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class PredictionMeasure(Measure):
     # A tie may be half a hit; the record of a run has the narrower kind (`Predictions.kind`).
     kind: ClassVar[Kind] = Kind.SHARE
 
-    prediction: suite.Prediction  # the name and the formula
+    prediction: Prediction  # the name and the formula
     tolerance: float = 1e-4  # margins within it are ties, in bits
     # The number of a sentence that is compared, if it is not the sum of bits. It applies to formulas that compare two
     # whole sentences, and the margin of each tie is then exactly 0.

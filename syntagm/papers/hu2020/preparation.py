@@ -109,7 +109,6 @@ def formulas() -> dict[str, Formula]:
 @cache
 def bundled() -> dict[str, Suite]:
     """Return the bundled suites with these names: the paper's predictions on new items."""
-    from syntagm.suites import expand
-    from syntagm.suites.materials.reading import read
+    from syntagm.suites import expand, read_suite_file
 
-    return {suite.name: suite for file in expand(["hu2020"]) for suite in read(file)}
+    return {suite.name: suite for file in expand(["hu2020"]) for suite in read_suite_file(file)}

@@ -16,7 +16,7 @@ from syntagm.evaluation import Estimate, Kind
 from syntagm.papers.newman2021.rows import rows, signatures
 from syntagm.runs import Run
 from syntagm.stats import interval
-from syntagm.suites import word_list
+from syntagm.suites import read_word_list
 from syntagm.views import Cell, Table, contexts, kept, lemma_groups
 
 Runs = Sequence[tuple[str, Run]]
@@ -33,7 +33,7 @@ def tags(run: Run) -> tuple[Mapping[str, Mapping[str, str]], str]:
     own = {row.lemma: row.tags for row in kept.words(run).rows}
     if any(row.tags for row in kept.words(run).rows) or kept.words(run).labels != ("singular", "plural"):
         return own, ""
-    known = {row.lemma: row.tags for row in word_list.read("verbs").rows}
+    known = {row.lemma: row.tags for row in read_word_list("verbs").rows}
     matches = sum(lemma in known for lemma in own)
     name = kept.words(run).name
     note = f"The list {name} has no tags; those of {matches:,} of {len(own):,} lemmas come from the list verbs."

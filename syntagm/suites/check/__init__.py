@@ -8,12 +8,14 @@ in a module that is an entry point of the group `syntagm.check`.
 """
 
 import importlib
+import math
 import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from syntagm.core import registry, shown_lines
-from syntagm.suites.check import _spot, splits
+from syntagm.suites.check import _spot, alike
 from syntagm.suites.check._items import is_left_out as is_left_out
 from syntagm.suites.check._spot import Rule, Spot, rule as rule
 from syntagm.suites.suite import Suite
@@ -61,12 +63,12 @@ class Finding:
         return ("item", self.item), ("condition", self.condition), ("region", self.region)
 
 
-def check(suites: Sequence[Suite], file: str = "") -> Iterator[Finding]:
+def violations(suites: Sequence[Suite], file: str = "") -> Iterator[Finding]:
     """Check the suites of one file against all rules, suite by suite.
 
     >>> from syntagm.suites.suite import Item, Sentence, Suite
     >>> pair = Item("1", {"good": Sentence("The dog barks."), "bad": Sentence(" The dog bark.")})
-    >>> for finding in check([Suite("agreement", (pair,), ())]):
+    >>> for finding in violations([Suite("agreement", (pair,), ())]):
     ...     print(finding)
     agreement: W101 no predictions. Add one, or nothing is tested.
     agreement, item 1, condition bad: W302 white space at the ends of the sentence. Remove it.
@@ -91,7 +93,7 @@ def repeated(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
 
 def near_duplicates(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
     """Find items of test files whose sentences stand, but for one word, in a training file; see `splits.shared`."""
-    for file, suite, item, condition, place in splits.shared(files):
+    for file, suite, item, condition, place in alike.shared(files):
         message = f"nearly the same sentence in training data: {place}"
         yield Finding("W106", file, suite, item, condition, "", message, "Leave it out of one of the two.")
 
@@ -100,3 +102,37 @@ def _finding(code: str, broken: Rule, file: str, suite: str, spot: Spot) -> Find
     message, _, cure = " ".join((broken.__doc__ or "").split()).partition(". ")
     message = message + (f": {spot.found}" if spot.found else "")
     return Finding(code, file, suite, spot.item, spot.condition, spot.region, message, cure)
+
+
+# If a model is right about nearly all pairs of a suite, a pair that it gets as clearly wrong as it gets half of the
+# others right may have its labels swapped. If it is wrong about nearly all, those of the whole suite may be. Margins
+# are in bits, above 0 where the good sentence is more probable.
+
+# A model must be right about this share of pairs, of at least so many, to be a witness.
+RELIABLE, LEAST = 0.8, 10
+
+
+def swapped(suite: Suite, margins: Sequence[float], model: str, file: str = "") -> list[Finding]:
+    """Return a finding for each pair that may be swapped, or one for the whole suite."""
+    defined = [margin for margin in margins if not math.isnan(margin)]
+    if len(defined) < LEAST:
+        return []
+    right = sum(margin > 0 for margin in defined) / len(defined)
+    if right <= 1 - RELIABLE:
+        message = (
+            f"{model} prefers the bad sentence in {1 - right:.2f} of {len(defined):,} pairs: the columns may be swapped"
+        )
+        return [Finding("W405", file, suite.name, "", "", "", message, "Look at some pairs.")]
+    if right < RELIABLE:
+        return []
+    typical = median(margin for margin in defined if margin > 0)
+    return [
+        Finding(
+            "W405", file, suite.name, item.id, "", "",
+            f"good and bad may be swapped: {model} prefers the bad sentence by {-margin:.1f} bits, and the good one in "
+            f"{right:.2f} of the pairs, by {typical:.1f} bits in the median",
+            "Read the pair.",
+        )
+        for item, margin in zip(suite.items, margins, strict=True)
+        if margin <= -typical
+    ]  # fmt: skip

@@ -37,7 +37,7 @@ from pathlib import Path
 
 from syntagm.core import InputError, UsageError, atomic, csv, shape, utf8
 from syntagm.suites.check.alike import LEAST_WORDS, alike, mostly, unlike
-from syntagm.suites.formats import _labels, _pair, _table
+from syntagm.suites.formats import _pair, _table
 from syntagm.suites.suite import Item, Sentence, Suite
 
 ENDINGS = (".tsv", ".csv", ".txt", ".jsonl", ".json")
@@ -117,7 +117,7 @@ def unclaimed(path: Path, head: str) -> tuple[str, str]:
     cure = f"Name the columns of pairs, as in {path.name}?good=COLUMN&bad=COLUMN"
     cure += ", and add &label=COLUMN if a column says which of the two is good."
     single = [name for name in table.columns if name.strip().lower() in SINGLE]
-    labels = [name for name in table.columns if name.strip().lower() in _labels.NAMES]
+    labels = [name for name in table.columns if name.strip().lower() in _table.NAMES]
     if len(single) == 1 and labels:
         named = f"{path.name}?format=judgements&sentence={single[0]}&label={labels[0]}"
         cure += f" If each row is a single sentence, labelled 1 or 0, write {named}"
@@ -163,9 +163,9 @@ def read_as(path: Path, head: str, **options: str) -> str:
     label = options.get("label", "")
     suite = options.get("suite") or _known(table.columns, SUITES)
     parts = [f"good: {pair[0]}, bad: {pair[1]}", f"suite: {suite}" if suite else "suite: the file"]
-    if label not in ("", _labels.NONE) and {*pair} <= {*table.columns}:
-        meant = _labels.meaning(table.columns, pair, table.cells(label), options.get("values", ""))
-        first, second = _labels.of(meant, 0), _labels.of(meant, 1)
+    if label not in ("", _table.NONE) and {*pair} <= {*table.columns}:
+        meant = _table.meaning(table.columns, pair, table.cells(label), options.get("values", ""))
+        first, second = _table.of(meant, 0), _table.of(meant, 1)
         parts[0] += f" where {label} is {first}, the other way round where it is {second}" if meant else ""
     if options.get("discard"):
         parts.append(f"discarded: {options['discard']}")
@@ -224,18 +224,18 @@ def read(
     table = _read(content, path, (good, bad) if good else None, delimiter, quote == "yes")
     columns = table.columns
     pair = (good, bad) if good else _only(table, content)
-    for name in (*pair, id, suite, discard, "" if label == _labels.NONE else label):
+    for name in (*pair, id, suite, discard, "" if label == _table.NONE else label):
         if name and name not in columns:
             raise UsageError(str(path), f"no column {name!r}", "one of " + ", ".join(map(repr, columns)))
     id, suite = id or _known(columns, IDS), suite or _known(columns, SUITES)
-    if values and label in ("", _labels.NONE):
+    if values and label in ("", _table.NONE):
         raise UsageError("values", "given without label=", "both label= and values=")
     if not label:
         is_known = pair in _names()(table.columns) and not _open(table, pair)
-        _labels.refuse_unused(table, pair, (*pair, id, suite, discard), is_known)
+        _table.refuse_unused(table, pair, (*pair, id, suite, discard), is_known)
     joined = _ratings(table, ratings) if ratings else {}
-    label = "" if label == _labels.NONE else label
-    meant = _labels.meaning(columns, pair, table.cells(label), values) if label else {}
+    label = "" if label == _table.NONE else label
+    meant = _table.meaning(columns, pair, table.cells(label), values) if label else {}
     yield from _suites(table, pair, label, meant, id, suite, discard, joined)
 
 
@@ -434,7 +434,7 @@ def _suites(
     for index, (number, row) in enumerate(table.rows):
         place = table.place(number)
         texts = [_table.text(row, name, place) for name in pair]
-        first = _labels.side(meant, row.get(label, ""), pair, f"{place}, {label}") if label else 0
+        first = _table.side(meant, row.get(label, ""), pair, f"{place}, {label}") if label else 0
         good, bad = texts[first], texts[1 - first]
         if method:
             critical = [shape.plain(row.get(name, "")) for name in fields]

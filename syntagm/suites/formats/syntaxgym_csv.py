@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.core import InputError, atomic, csv, shape, utf8
-from syntagm.suites.formats import _skeleton, syntaxgym
+from syntagm.suites.formats import syntaxgym
 from syntagm.suites.suite import Item, Suite
 
 ENDINGS = (".csv",)
@@ -78,7 +78,7 @@ def _item(rows: Sequence[Row], path: Path, joined: str) -> Item:
         regions = [{"region_number": int(row[2]), "content": row[4]} for _, row in group]
         conditions.append({"condition_name": name, "regions": regions})
     line, (identifier, *_) = rows[0]
-    value = {"item_number": _skeleton.number(identifier), "conditions": conditions}
+    value = {"item_number": syntaxgym.number(identifier), "conditions": conditions}
     return syntaxgym.item_of(value, f"{path}, line {line}", joined)
 
 

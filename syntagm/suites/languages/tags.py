@@ -104,3 +104,23 @@ def _aliases() -> dict[str, str]:
     rows = list(csv.under(("tag", "iso3", "name", "scripts"), utf8.read(TABLE), TABLE))
     found = {iso3: tag for _, (tag, iso3, _, _) in rows} | {name.lower(): tag for _, (tag, _, name, _) in rows}
     return {alias: tag for alias, tag in found.items() if tag not in _OTHER} | _OTHER
+
+
+_DOTTED = ("tr", "az", "tt", "kk", "crh")
+
+
+def lower(text: str, language: Language) -> str:
+    """Return a text in lower case.
+
+    >>> from syntagm.suites.languages.tags import find
+    >>> lower("IĞDIR İzmir", find("tr")), lower("ILI", find("en"))
+    ('ığdır izmir', 'ili')
+    """
+    if language.code in _DOTTED and "Latn" in language.scripts:
+        text = text.replace("I", "ı").replace("İ", "i")
+    return text.lower()
+
+
+def same(first: str, second: str, language: Language) -> bool:
+    """Return whether two texts differ in nothing but case."""
+    return lower(first, language) == lower(second, language)

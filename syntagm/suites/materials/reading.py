@@ -27,7 +27,7 @@ _JSPSYCH = ("trial_type", "trial_index", "time_elapsed")
 _OPTIONS = re.compile(r"\?([A-Za-z_-]+=[^&]*(?:&[A-Za-z_-]+=[^&]*)*)$", re.DOTALL)
 
 
-def read(path: str | Path, allow_pickle: bool = False) -> list[Suite]:
+def read_suite_file(path: str | Path, allow_pickle: bool = False) -> list[Suite]:
     """Read the suites of one file."""
     name, given = options_of(str(path))
     wanted = tags.find(given["language"]).tag if given.get("language") else ""

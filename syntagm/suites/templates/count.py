@@ -5,21 +5,238 @@ the leaves to the root: the words of a slot are grouped by the columns that its 
 combinations as it has words, times those of the groups that go with it in each branch. The rank of a combination is
 decoded from the root to the leaves.
 
-`graph.py` makes the forest. Conditions that it leaves out are left to the caller, who draws again if they don't hold.
+An edge that closes a cycle divides the combinations of words into cases: the words of one slot that go with the same
+words of the other are a case, in which the edge holds for all words that remain. If there are too many cases, or if a
+condition names three slots or asks for another entry, it is not in the graph: the caller draws again if it doesn't hold.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, chain, compress
 from typing import Any
 
 from syntagm.suites.templates import expression
-from syntagm.suites.templates.effort import Effort
-from syntagm.suites.templates.expression import Expression
-from syntagm.suites.templates.graph import Graph, Grapher
-from syntagm.suites.templates.groups import Grouper, Groups, columns, members, renamed
-from syntagm.suites.templates.lexicon import Word
+from syntagm.suites.templates.cells import MISSING
+from syntagm.suites.templates.expand import Effort
+from syntagm.suites.templates.expression import Expression, Ref
+from syntagm.suites.templates.lexicon import Index, Word, flags
+
+# What else costs as much as a pair of groups: a union of 64 groups. Sorting a word into a group costs ten pairs, and finding
+# what goes with a group a hundred.
+_UNITED, _WORD, _EACH = 64, 10, 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """The words of a slot, grouped by the cells of some columns."""
+
+    names: tuple[str, ...]  # the columns
+    keys: tuple[tuple[str, ...], ...]  # the cells of each group
+    words: tuple[tuple[Word, ...], ...]  # the words of each group
+    index: Index  # the groups by their cells
+
+    def cells(self, group: int) -> dict[str, str]:
+        """Return the cells of a group by column."""
+        return dict(zip(self.names, self.keys[group], strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relation:
+    """Which groups of one slot go with those of another."""
+
+    sets: tuple[int, ...]  # the different sets of groups of the other slot, as bits
+    of: tuple[int, ...]  # the number of the set that goes with each group
+
+
+@dataclass(slots=True)
+class Grouper:
+    """A maker of groups and relations, which remembers them: many slots have the same words and the same conditions."""
+
+    effort: Effort
+    _memory: dict[Any, Any] = field(default_factory=dict)
+
+    def groups(self, words: Sequence[Word], columns: tuple[str, ...]) -> Groups:
+        key = id(words), columns
+        if key not in self._memory:
+            self.effort.compare(len(words) * _WORD)
+            by_key: dict[tuple[str, ...], list[Word]] = {}
+            for word in words:
+                by_key.setdefault(tuple([word.forms.get(name, MISSING) for name in columns]), []).append(word)
+            index = Index([dict(zip(columns, cells, strict=True)) for cells in by_key])
+            # The words are kept, because their identity is the key.
+            self._memory[key] = Groups(columns, tuple(by_key), tuple(map(tuple, by_key.values())), index), words
+        groups: Groups = self._memory[key][0]
+        return groups
+
+    def relation(self, edge: Expression, groups: Groups, others: Groups) -> Relation:
+        """Return which groups of one slot go with those of another."""
+        self.effort.compare(_EACH)
+        key = edge, id(groups), id(others)
+        if key not in self._memory:
+            self._memory[key] = self._related(edge, groups, others), groups, others
+        relation: Relation = self._memory[key][0]
+        return relation
+
+    def _related(self, edge: Expression, groups: Groups, others: Groups) -> Relation:
+        compared = columns(edge, "0")
+        places = [place for place, name in enumerate(groups.names) if name in compared]
+        numbers: dict[int, int] = {}
+        by_cells: dict[tuple[str, ...], int] = {}
+        of = []
+        for group, key in enumerate(groups.keys):
+            cells = tuple([key[place] for place in places])
+            if cells not in by_cells:
+                self.effort.compare(len(others.keys) // _UNITED + _EACH)
+                chosen = others.index.meeting(edge, "1", {"0": groups.cells(group)})
+                by_cells[cells] = numbers.setdefault(chosen, len(numbers))
+            of.append(by_cells[cells])
+        return Relation(tuple(numbers), tuple(of))
+
+
+def columns(edge: Expression, slot: str) -> tuple[str, ...]:
+    """Return the columns of a slot that a condition compares, in alphabetical order."""
+    return tuple(sorted({ref.name for ref in expression.columns(edge) if ref.slot == slot}))
+
+
+def members(chosen: int, size: int) -> Iterable[int]:
+    """Return the numbers of a set of bits, in order.
+
+    >>> list(members(0b1010, 5)), list(members(1 << 99, 100))
+    ([1, 3], [99])
+    """
+    if chosen.bit_count() * 100 > size:
+        return compress(range(size), flags(chosen, size))
+    return _few(chosen)
+
+
+def _few(chosen: int) -> Iterable[int]:
+    numbers = []
+    while chosen:
+        lowest = chosen & -chosen
+        numbers.append(lowest.bit_length() - 1)
+        chosen ^= lowest
+    return numbers
+
+
+def renamed(edge: Expression, slot: str, other: str) -> Expression:
+    """Return a condition with `0` and `1` as the names of its two slots: the relation doesn't depend on the names."""
+    names = {slot: "0", other: "1"}
+    return expression.bound(edge, lambda ref: Ref(names[ref.slot], ref.name), names.__getitem__)
+
+
+MAX_CASES = 40
+
+Pair = tuple[str, str]
+Words = Mapping[str, Sequence[Word]]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The slots of a configuration and the conditions between them."""
+
+    slots: tuple[str, ...]  # the slots, in order
+    edges: Mapping[Pair, Expression]  # the edges, which form a forest
+    cycles: tuple[Pair, ...]  # the slots of each edge that closed a cycle
+    cases: tuple[Words, ...]  # for each case, the words of each slot
+    checks: tuple[Expression, ...]  # the conditions that are in no case and no edge
+
+
+@dataclass(frozen=True, slots=True)
+class Grapher:
+    """A maker of graphs. It remembers the words of cases, so that cases of several configurations share them."""
+
+    grouper: Grouper
+    _memory: dict[Any, Any] = field(default_factory=dict)
+
+    def graph(self, slots: Words, joint: Sequence[Expression]) -> Graph:
+        """Return the graph of a configuration. Edges that would make the most cases are in the forest."""
+        pairs: dict[Pair, list[Expression]] = {}
+        checks = []
+        order = {slot: number for number, slot in enumerate(slots)}
+        for condition in joint:
+            named = expression.slots(condition)
+            if len(named) == 2 and not any(isinstance(atom, expression.Differ) for atom in expression.atoms(condition)):
+                first, second = sorted(named, key=order.__getitem__)
+                pairs.setdefault((first, second), []).append(condition)
+            else:
+                checks.append(condition)
+        every = {pair: expression.conjunction(conditions) for pair, conditions in pairs.items()}
+        edges, cycles = _forest(slots, list(every))
+        if cycles:
+            compared = {
+                pair: _Compared(pair, renamed(edge, *pair), tuple(columns(edge, slot) for slot in pair))
+                for pair, edge in every.items()
+            }
+            sizes = {pair: self._size(compared[pair], slots) for pair in every}
+            edges, cycles = _forest(slots, sorted(every, key=lambda pair: -sizes[pair]))
+            cycles.sort(key=lambda pair: sizes[pair])
+        cases: list[Words] = [slots]
+        for pair in cycles:
+            # Words are listed only if there aren't too many cases.
+            if sum(self._size(compared[pair], case) for case in cases) > MAX_CASES:
+                checks.append(every[pair])
+            else:
+                cases = [more for case in cases for more in self._divided(compared[pair], case)]
+        return Graph(tuple(slots), {pair: every[pair] for pair in edges}, tuple(cycles), tuple(cases), tuple(checks))
+
+    def _size(self, edge: "_Compared", case: Words) -> int:
+        """Return the number of cases into which an edge divides a case."""
+        return sum(1 for chosen in self._related(edge, case)[2].sets if chosen)
+
+    def _divided(self, edge: "_Compared", case: Words) -> list[Words]:
+        """Divide the words of a slot into those that go with the same words of another slot."""
+        first, second = edge.pair
+        key = edge.condition, id(case[first]), id(case[second])
+        if key not in self._memory:
+            of_first, of_second, relation = self._related(edge, case)
+            groups: dict[int, list[int]] = {}
+            for group, number in enumerate(relation.of):
+                groups.setdefault(number, []).append(group)
+            parts = [
+                (_words(of_first, groups[number]), _words(of_second, members(chosen, len(of_second.keys))))
+                for number, chosen in enumerate(relation.sets)
+                if chosen
+            ]
+            # The words are kept, because their identity is part of the key.
+            self._memory[key] = parts, case[first], case[second]
+        return [{**case, first: left, second: right} for left, right in self._memory[key][0]]
+
+    def _related(self, edge: "_Compared", case: Words) -> tuple[Groups, Groups, Relation]:
+        of_first, of_second = map(self.grouper.groups, (case[slot] for slot in edge.pair), edge.columns)
+        return of_first, of_second, self.grouper.relation(edge.condition, of_first, of_second)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """An edge: its slots, its condition with the slots renamed, and the columns that it compares."""
+
+    pair: Pair
+    condition: Expression
+    columns: tuple[tuple[str, ...], ...]
+
+
+def _words(groups: Groups, chosen: Iterable[int]) -> tuple[Word, ...]:
+    return tuple(chain.from_iterable(groups.words[group] for group in chosen))
+
+
+def _forest(slots: Iterable[str], pairs: Sequence[Pair]) -> tuple[list[Pair], list[Pair]]:
+    """Divide pairs of slots into those of a forest and those that close a cycle; the first come first."""
+    tree = {slot: slot for slot in slots}
+
+    def root(slot: str) -> str:
+        while tree[slot] != slot:
+            slot = tree[slot]
+        return slot
+
+    edges, cycles = [], []
+    for first, second in pairs:
+        if root(first) == root(second):
+            cycles.append((first, second))
+        else:
+            tree[root(second)] = root(first)
+            edges.append((first, second))
+    return edges, cycles
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from itertools import accumulate, islice
 from syntagm.core import InputError
 from syntagm.suites.templates import expression
 from syntagm.suites.templates.cells import MISSING, Table
-from syntagm.suites.templates.effort import Effort
+from syntagm.suites.templates.expand import Effort
 from syntagm.suites.templates.expression import Expression
 from syntagm.suites.templates.lexicon import Word
 from syntagm.suites.templates.plan import Plan

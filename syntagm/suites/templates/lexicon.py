@@ -5,15 +5,121 @@ values, for instance `person/animal`. `-` stands for the empty set or a missing 
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 from syntagm.core import InputError, did_you_mean, toml
+from syntagm.suites.languages import spelling
 from syntagm.suites.templates import cells, expression
 from syntagm.suites.templates.cells import MISSING
-from syntagm.suites.templates.expression import Expression
-from syntagm.suites.templates.index import Index
+from syntagm.suites.templates.expression import All, Any, Expression, Has, Not, Share, cell_has, holds, values
+
+FEW = 100  # one of so many members
+
+
+@dataclass(slots=True)
+class Index:
+    """The members with each value of each column, as sets of bits: bit i stands for member i."""
+
+    members: Sequence[Mapping[str, str]]  # the cells of each member by column
+    full: int = field(init=False)
+    _columns: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+    _masks: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.full = (1 << len(self.members)) - 1
+
+    def column(self, name: str) -> Mapping[str, Sequence[int]]:
+        """Return the numbers of the members by value of a column. The value `-` stands for no value."""
+        if name not in self._columns:
+            numbers: dict[str, list[int]] = {}
+            for number, member in enumerate(self.members):
+                for value in values(member.get(name, MISSING)) or (MISSING,):
+                    numbers.setdefault(value, []).append(number)
+            self._columns[name] = numbers
+        return self._columns[name]
+
+    def any(self, name: str, wanted: Iterable[str]) -> int:
+        """Return the members that have one of the values in a column."""
+        result, few = 0, list[int]()
+        column = self.column(name)
+        for value in wanted:
+            numbers = column.get(value, ())
+            # A column may have as many values as there are members. So only large sets are kept.
+            if len(numbers) * FEW < len(self.members):
+                few += numbers
+            else:
+                if (name, value) not in self._masks:
+                    self._masks[name, value] = mask_of(numbers, len(self.members))
+                result |= self._masks[name, value]
+        return result | mask_of(few, len(self.members)) if few else result
+
+    def present(self, form: str) -> int:
+        """Return the members that have a form: its cell isn't `-`."""
+        key = form, "\0"
+        if key not in self._masks:
+            numbers = [number for number, member in enumerate(self.members) if member.get(form, MISSING) != MISSING]
+            self._masks[key] = mask_of(numbers, len(self.members))
+        return self._masks[key]
+
+    def meeting(self, expression: Expression, slot: str, others: Mapping[str, Mapping[str, str]]) -> int:
+        """Return the members that meet a bound condition without `!= slot`."""
+        if isinstance(expression, Has):
+            if expression.ref.slot == slot:
+                return self.any(expression.ref.name, expression.values)
+            cell = others[expression.ref.slot].get(expression.ref.name, MISSING)
+            return self.full if cell_has(cell, expression.values) else 0
+        if isinstance(expression, Share):
+            return self._sharing(expression, slot, others)
+        if isinstance(expression, Not):
+            return self.full & ~self.meeting(expression.part, slot, others)
+        if isinstance(expression, All):
+            result = self.full
+            for part in expression.parts:
+                result &= self.meeting(part, slot, others)
+            return result
+        if isinstance(expression, Any):
+            result = 0
+            for part in expression.parts:
+                result |= self.meeting(part, slot, others)
+            return result
+        raise AssertionError("!= slot compares words, not groups of words")
+
+    def _sharing(self, share: Share, slot: str, others: Mapping[str, Mapping[str, str]]) -> int:
+        own, other = (share.ref, share.other) if share.ref.slot == slot else (share.other, share.ref)
+        if own.slot != slot or other.slot == slot:
+            numbers = (
+                number for number, member in enumerate(self.members) if holds(share, {**others, slot: member}, {})
+            )
+            return mask_of(list(numbers), len(self.members))
+        return self.any(own.name, values(others[other.slot].get(other.name, MISSING)))
+
+
+def mask_of(numbers: Sequence[int], size: int) -> int:
+    """Return a set of members by their numbers, as bits."""
+    if len(numbers) * FEW < size:
+        result = 0
+        for number in numbers:
+            result |= 1 << number
+        return result
+    digits = bytearray(b"0") * size
+    for number in numbers:
+        digits[size - 1 - number] = 49
+    return int(digits, 2) if size else 0
+
+
+_FLAGS = bytes(max(0, value - 48) if value < 50 else 0 for value in range(256))
+
+
+def flags(mask: int, size: int) -> bytes:
+    """Return a byte 0 or 1 for each member, from the first.
+
+    >>> list(flags(0b1010, 5))
+    [0, 1, 0, 1, 0]
+    """
+    return f"{mask:0{size}b}".encode().translate(_FLAGS)[::-1] if size else b""
+
 
 CLASS = "class"
 FIRST = ""
@@ -200,3 +306,42 @@ def shorten(names: Iterable[str]) -> str:
     """List at most 20 names for a message, because a lexicon may have hundreds."""
     listed = list(names)
     return (", ".join(f"{name:.100}" for name in listed[:20]) + (", ..." if len(listed) > 20 else "")) or "none"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Words:
+    """The words of a list or of a model."""
+
+    about: str
+    split: Callable[[str], Sequence[str]]  # function that splits a sentence into words as the source does
+    known: Callable[[str], bool]  # function that returns whether a word is in the source
+    _masks: dict[tuple[int, str], tuple[LexicalClass, int]] = field(default_factory=dict)
+
+    def unknown(self, text: str) -> str:
+        """Return the first unknown word of a sentence, or ""."""
+        return next((word for word in self.split(text) if not self.known(word)), "")
+
+    def having(self, own: LexicalClass, form: str) -> int:
+        """Return the words of a class with a known form, as a set of bits."""
+        # A form counts as known if it is with or without a capital, because a sentence may begin with it. Whether each
+        # word of the sentence is known is checked when the sentence is made.
+        key = id(own), form
+        if key not in self._masks:
+            # The class is kept, too, so that no other object gets its id.
+            cells = (word.forms.get(form, MISSING) for word in own.words)
+            numbers = [number for number, cell in enumerate(cells) if cell != MISSING and self._allows(cell)]
+            self._masks[key] = own, mask_of(numbers, len(own.words))
+        return self._masks[key][1]
+
+    def _allows(self, form: str) -> bool:
+        parts = self.split(spelling.plain(form))
+        return all(self.known(part) or self.known(part.lower()) or self.known(part.capitalize()) for part in parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vocabulary:
+    """The vocabulary of one template, and the entries that it leaves."""
+
+    words: Words  # the words of the source
+    met: set[str] = field(default_factory=set)
+    kept: set[str] = field(default_factory=set)  # those of them whose forms are known

@@ -6,7 +6,7 @@ phrases are drawn, each with its weight, and then a combination of words.
 
 import random
 from bisect import bisect_right
-from collections import Counter as Counts
+from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -14,10 +14,9 @@ from itertools import accumulate
 from syntagm.core import InputError
 from syntagm.suites.templates.count import Counted, Counter
 from syntagm.suites.templates.draw import MAX_ITEMS, TRIES, Filled, Spelled, meets, where
-from syntagm.suites.templates.effort import Effort
-from syntagm.suites.templates.expand import MAX_VARIABLES, TOP, Expansion, Impossible, Needs
+from syntagm.suites.templates.expand import MAX_VARIABLES, TOP, Effort, Expansion, Impossible, Needs
 from syntagm.suites.templates.expression import FALSE
-from syntagm.suites.templates.plan import Plan, Planner, refuse_many
+from syntagm.suites.templates.plan import MAX_CONFIGURATIONS, Plan, Planner, refuse_many
 from syntagm.suites.templates.template import Template
 
 MAX_TRIES = 100_000
@@ -42,7 +41,7 @@ def sample(template: Template, n: int, seed: int, spell: Spell, effort: Effort) 
     tries = min(max(TRIES, 20 * n), MAX_TRIES)
     for number in range(n):
         cell = cells[number % len(cells)]
-        refused: Counts[str] = Counts()
+        refused: Tally[str] = Tally()
         draws.tried = 0
         drawn, tried = None, 0
         while drawn is None:
@@ -60,7 +59,7 @@ def sample(template: Template, n: int, seed: int, spell: Spell, effort: Effort) 
 
 
 def _drawn(
-    draws: "Draws", cell: "Cell", identifier: str, spell: Spell, seen: Mapping[int, set[str]], refused: Counts[str]
+    draws: "Draws", cell: "Cell", identifier: str, spell: Spell, seen: Mapping[int, set[str]], refused: Tally[str]
 ) -> tuple[Filled, Sequence[tuple[str, ...]]] | None:
     """Draw an item with its sentences; None if it can't be used, for a reason that is counted in `refused`."""
     item = draws.draw(cell, identifier, refused)
@@ -76,7 +75,7 @@ def _drawn(
     return item, item_texts
 
 
-def _reasons(refused: Counts[str]) -> str:
+def _reasons(refused: Tally[str]) -> str:
     """List the most frequent reasons for which draws were refused: each configuration may have another one."""
     shown = sorted(sorted(refused.items()), key=lambda pair: -pair[1])[:MAX_REASONS]
     rest = refused.total() - sum(count for _, count in shown)
@@ -197,7 +196,7 @@ class Draws:
                 return False
         return True
 
-    def draw(self, cell: Cell, identifier: str, refused: Counts[str]) -> Filled | None:
+    def draw(self, cell: Cell, identifier: str, refused: Tally[str]) -> Filled | None:
         """Draw an item of a cell; None if the drawn configuration is impossible, or no words meet its conditions."""
         node = self._configuration(cell)
         if isinstance(node, str):
@@ -265,3 +264,57 @@ class Draws:
             number >>= drawn - bits
             if number < limit:
                 return number
+
+
+@dataclass(frozen=True, slots=True)
+class CellCount:
+    """A cell and what can be drawn in it."""
+
+    values: Mapping[str, str]  # the values of the variables
+    configurations: int  # the number of configurations with at least one combination of words
+    combinations: int  # the number of combinations of words in all of them
+    exact: bool  # whether all conditions are counted; if not, `combinations` is an upper bound
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a template can draw."""
+
+    cells: tuple[CellCount, ...]
+    entries: Mapping[str, int]  # slot -> the number of entries that can fill it
+    unused: Mapping[str, tuple[str, ...]]  # class of the template itself -> the words that can fill no slot
+
+
+def counts(template: Template, most: int = MAX_CONFIGURATIONS) -> Counts:
+    """Count what a template with `fill = "sample"` can draw."""
+    draws = Draws(template, random.Random(0), Effort(template.place, most // 10))
+    found: list[CellCount] = []
+    # Most configurations have portions in common, which are united only once.
+    portions: dict[str, set[frozenset[str]]] = {}
+    visited = 0
+    for cell in draws.cells():
+        configurations, combinations, exact = 0, 0, True
+        for plan in draws.planner.every(cell.values):
+            if (visited := visited + 1) > most:
+                text = f"more than {most:,} configurations"
+                raise InputError(template.place, text, "fewer", "Remove variables, rules or alternatives.")
+            counted = draws.count(plan)
+            configurations += counted.total > 0
+            combinations += counted.total
+            exact = exact and not counted.checks
+            words = {slot.name: slot.words for slot in plan.slots}
+            for name, names in draws.counter.entries(words, plan.joint) if counted.total else ():
+                portions.setdefault(name, set()).add(names)
+        found.append(CellCount(cell.values, configurations, combinations, exact))
+    entries = {name: set[str]().union(*sets) for name, sets in portions.items()}
+    every = set[str]().union(*entries.values())
+    own = {name for section, name in template.places if section == "classes" and name in template.lexicon.classes}
+    unused = {
+        name: tuple(word.forms[""] for word in template.lexicon.classes[name].words if word.entry not in every)
+        for name in sorted(own)
+    }
+    return Counts(
+        tuple(found),
+        {name: len(fitting) for name, fitting in entries.items()},
+        {name: words for name, words in unused.items() if words},
+    )

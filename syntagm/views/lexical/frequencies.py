@@ -6,7 +6,7 @@ from pathlib import Path
 
 from syntagm.core import UsageError
 from syntagm.runs import Run
-from syntagm.suites import word_list
+from syntagm.suites import read_word_list
 from syntagm.views.normalised.numbers import read_unigrams
 
 FREQUENCY = "frequency"
@@ -33,7 +33,7 @@ def frequencies(run: Run, words: str, unigrams: str) -> Frequencies:
 
 
 def _of_list(name: str) -> Frequencies:
-    words = word_list.read(name)
+    words = read_word_list(name)
     lemmas: dict[str, float] = {}
     forms: dict[str, set[float]] = {}
     for row in words.rows:
