@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from syntagm.core import registry
-from syntagm.suites.materials import reading
+from syntagm.suites import claimed
 
 DATA = Path(__file__).parent / "data"
 FILES = [path for name in registry.names("formats") for path in sorted((DATA / name).glob("*"))]
@@ -21,5 +21,5 @@ def of_format(name: str) -> list[Path]:
 
 @cache
 def _format(path: Path) -> str:
-    claims = reading.claimed(path)
+    claims = claimed(path)
     return claims[0].__name__.rpartition(".")[2] if len(claims) == 1 else ""

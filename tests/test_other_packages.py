@@ -74,10 +74,10 @@ parrot = parrot
 CODE = """
 import sys; sys.path.append({folder!r})
 import syntagm as sg
-from syntagm.suites.check import check
+from syntagm.suites import violations
 from syntagm.cli import main
 [suite] = sg.read_suites({folder!r} + "/a.hum")
-print([str(finding) for finding in check([suite]) if finding.code == "W901"])
+print([str(finding) for finding in violations([suite]) if finding.code == "W901"])
 run = sg.run_suites(sg.load_model("toy"), [suite], {folder!r} + "/run")
 print(sg.table("hum_items", run).rows)
 print(main(["export", {folder!r} + "/run", "--as", "hum", "-o", {folder!r} + "/x.csv"]))

@@ -1,5 +1,6 @@
 from syntagm.suites import suite as suite, word_list as word_list
 from syntagm.suites.check import (
+    RULES as RULES,
     SHOWN_BY_RUNS as SHOWN_BY_RUNS,
     Finding as Finding,
     near_duplicates as near_duplicates,
@@ -47,12 +48,17 @@ from syntagm.suites.materials.conversion import (
 from syntagm.suites.materials.excluded import Excluded as Excluded
 from syntagm.suites.materials.exposure import (
     COLUMNS as COLUMNS,
+    TAG as TAG,
+    Construction as Construction,
+    Tree as Tree,
     Wanted as Wanted,
     read_construction as read_construction,
+    segments as segments,
 )
 from syntagm.suites.materials.reading import (
     HEAD as HEAD,
     answers_of as answers_of,
+    claimed as claimed,
     format_of as format_of,
     option_names as option_names,
     options_of as options_of,
@@ -92,12 +98,15 @@ from syntagm.suites.suite import (
     few_words as few_words,
     language_of as language_of,
     public_tags as public_tags,
+    published as published,
     sample_of as sample_of,
     sampled as sampled,
     shared_words as shared_words,
+    without as without,
 )
 from syntagm.suites.templates import schema as schema
 from syntagm.suites.templates.sample import counts as counts
+from syntagm.suites.templates.template import read_lexicon as read_lexicon
 from syntagm.suites.word_list import (
     WordList as WordList,
     WordRow as WordRow,

@@ -12,6 +12,7 @@ import pytest
 
 from syntagm.core import InputError
 from syntagm.suites import (
+    RULES,
     Finding,
     Item,
     Prediction,
@@ -25,8 +26,8 @@ from syntagm.suites import (
     read_suite_file,
     repeated,
     unescaped,
+    violations,
 )
-from syntagm.suites.check import RULES, violations
 
 DATA = Path(__file__).parents[1] / "data"
 FILES = sorted((DATA / "check").iterdir())

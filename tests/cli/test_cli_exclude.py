@@ -7,8 +7,7 @@ import pytest
 from syntagm.cli import main
 from syntagm.core import InputError
 from syntagm.runs import open_run
-from syntagm.suites import Item, Sentence, Suite, excluded, exclusion_of
-from syntagm.suites.suite import without
+from syntagm.suites import Item, Sentence, Suite, excluded, exclusion_of, without
 
 ROWS = "good\tbad\nIda sings well.\tIda sing well.\nBo hums a tune.\tBo hum a tune.\nAda sees it.\tAda see it.\n"
 

@@ -9,10 +9,18 @@ from toy_runs import interrupt, toy_run
 
 from syntagm.core import InputError, RunError, UsageError
 from syntagm.runs import open_run, well_formed
-from syntagm.suites import Finding, Sentence, Suite, option_names, read_as, read_suite_file, violations
+from syntagm.suites import (
+    Finding,
+    Sentence,
+    Suite,
+    claimed,
+    option_names,
+    published,
+    read_as,
+    read_suite_file,
+    violations,
+)
 from syntagm.suites.formats import _pair, pairs
-from syntagm.suites.materials import reading
-from syntagm.suites.suite import published
 
 DATA = Path(__file__).parents[1] / "data"
 BLIMP = Path(__file__).resolve().parents[3] / "shared" / "data" / "blimp"
@@ -438,7 +446,7 @@ class TestSilentChoices:
         path = made(tmp_path, text, name)
         with pytest.raises(InputError, match=r"a row that can't be read.*Double each quotation mark") as caught:
             read_suite_file(path)
-        (module,) = reading.claimed(Path(path))
+        (module,) = claimed(Path(path))
         assert ("quote=none" in str(caught.value)) == advises == ("quote" in option_names(module))
 
 

@@ -26,6 +26,7 @@ from syntagm.evaluation import ratings
 from syntagm.reading_times import tables
 from syntagm.runs.imported import minicons
 from syntagm.suites import (
+    claimed,
     collections,
     excluded,
     expand,
@@ -33,7 +34,7 @@ from syntagm.suites import (
     read_suite_file,
     read_word_list,
 )
-from syntagm.suites.materials import reading, suite_files
+from syntagm.suites.materials import suite_files
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
 LANTERNS = DATA / "syntaxgym" / "lanterns.json"
@@ -78,7 +79,7 @@ class TestFormat:
         for name in folder.names("formats"):
             assert of_format(name) or name in WRITTEN, f"no sample in tests/data/{name}"
         for path in FILES:
-            assert len(reading.claimed(path)) == (path.name not in UNCLAIMED), path
+            assert len(claimed(path)) == (path.name not in UNCLAIMED), path
 
     def test_every_format_reads_and_claims(self) -> None:
         for name in folder.names("formats"):

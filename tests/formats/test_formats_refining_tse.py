@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from syntagm.core import InputError, UsageError
+from syntagm.suites import claimed, published, read_suite_file
 from syntagm.suites.formats import blimp, refining_tse
-from syntagm.suites.materials.reading import claimed, read_suite_file
-from syntagm.suites.suite import published
 
 PAIRS = [
     {"sentence_good": "the Old painter, of cats, sings", "sentence_bad": "the Old painter, of cats, sing", "label": -1},

@@ -15,13 +15,13 @@ from syntagm.suites import (
     Region,
     Sentence,
     Suite,
+    claimed,
     parse,
     read_suite_file,
     spreadsheet,
     unscored_columns,
     write_suites,
 )
-from syntagm.suites.materials import reading
 
 DATA = Path(__file__).parents[1] / "data" / "spreadsheet"
 AGREEMENT = Prediction("agreement", parse("(verb;%match%) < (verb;%mismatch%)"))
@@ -82,7 +82,7 @@ class TestNumberedRegions:
         (tmp_path / "a.csv").write_text(
             f"item_id,condition,{columns}\n1,a,Ida sings.,Ida sing.\n2,b,Bo hums.,Bo hum.\n"
         )
-        assert spreadsheet not in reading.claimed(tmp_path / "a.csv")
+        assert spreadsheet not in claimed(tmp_path / "a.csv")
 
 
 def test_one_item_per_row() -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.core import SyntagmError, UsageError
-from syntagm.suites import Item, Sentence, Suite, convert, datasets, expand, read_suite_file, swapped
-from syntagm.suites.suite import published
+from syntagm.suites import Item, Sentence, Suite, convert, datasets, expand, published, read_suite_file, swapped
 from tools import datasets as page
 
 DATA = Path(__file__).parents[1] / "data"

@@ -9,8 +9,7 @@ import pytest
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.core import InputError
-from syntagm.suites import COLUMNS, Wanted, treebank
-from syntagm.suites.materials.exposure import Construction, Tree, read_construction, segments
+from syntagm.suites import COLUMNS, Construction, Tree, Wanted, read_construction, segments, treebank
 
 TEXT = """The cook is here. The cook is hard to please, and the cook is easy to see.
 Both Anna and Ben slept; both the cook and the cook slept.
@@ -227,7 +226,9 @@ def _planted_trees(folder: Path, size: int) -> None:
             file.write(f"# text = {text}\n{rows}\n")
     (folder / "p.tsv").write_text("good\tbad\nA wug gave books.\tA wug give books.\n")
     [suite] = sg.read_suites(folder / "p.tsv")
-    wanted = Wanted([read_construction(text, "here") for text in ("VERB >iobj NOUN >obj NOUN", "VERB >nsubj NOUN", "gave the *")])
+    wanted = Wanted(
+        [read_construction(text, "here") for text in ("VERB >iobj NOUN >obj NOUN", "VERB >nsubj NOUN", "gave the *")]
+    )
     wanted.add(suite)
     wanted.count([folder / "t.conllu"])
     counts = {text: n for _, _, _, text, n in wanted.rows(suite)}

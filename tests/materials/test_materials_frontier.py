@@ -12,8 +12,7 @@ import pytest
 import syntagm
 from syntagm.evaluation import baselines
 from syntagm.evaluation.chance import chance
-from syntagm.suites import Suite, find, frequency
-from syntagm.suites.materials.exposure import TAG, Construction, segments
+from syntagm.suites import TAG, Construction, Suite, find, frequency, segments
 
 # What a corrected variant is a variant of.
 VARIANTS = {

@@ -12,8 +12,7 @@ import pytest
 import syntagm
 import syntagm.suites.materials
 from syntagm.evaluation.gaps.context import Context, Labels, chosen, contexts
-from syntagm.suites import Suite, WordRow, read_word_list, word_list
-from syntagm.suites.templates.template import read_lexicon
+from syntagm.suites import Suite, WordRow, read_lexicon, read_word_list, word_list
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "recipes" / "verbs"

@@ -8,7 +8,6 @@ import syntagm as sg
 from syntagm.cli import main
 from syntagm.core import InputError
 from syntagm.suites import treebank
-from syntagm.suites.materials.treebank import Rule, suite
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "ud" / "de_gsd-ud-dev.conllu"
 
@@ -49,7 +48,7 @@ def bank(tmp_path: Path) -> Path:
 
 
 def test_a_pair_has_the_other_form_its_regions_and_its_origin(bank: Path) -> None:
-    made, left_out = suite(bank, Rule.read("verb_number"))
+    made, left_out = treebank.suite(bank, treebank.Rule.read("verb_number"))
     first, second = made.items
     assert {name: sentence.text for name, sentence in first.sentences.items()} == {
         "good": "Die Frau schläft.", "bad": "Die Frau schlafen.",
@@ -72,13 +71,13 @@ def test_a_pair_has_the_other_form_its_regions_and_its_origin(bank: Path) -> Non
 def test_a_lexicon_has_further_forms_and_may_make_them_ambiguous(bank: Path, tmp_path: Path) -> None:
     lexicon = tmp_path / "deu.tsv"
     lexicon.write_text("bellen\tbellen\tV;IND;PRS;3;PL\nFrau\tFrauen\tN;NOM;PL\n", encoding="utf-8")
-    made, _ = suite(bank, Rule.read("verb_number"), lexicon)
+    made, _ = treebank.suite(bank, treebank.Rule.read("verb_number"), lexicon)
     assert made.items[-1].sentences["bad"].text == "Der Hund bellen."
     lexicon.write_text("bellen\tbellen\tV;IND;PRS;3;PL\nbellen\tbelln\tV;IND;PRS;3;PL\n", encoding="utf-8")
-    made, left_out = suite(bank, Rule.read("verb_number"), lexicon)
+    made, left_out = treebank.suite(bank, treebank.Rule.read("verb_number"), lexicon)
     assert (len(made.items), left_out["several forms have the other value"]) == (2, 1)
     lexicon.write_text("bellen\tbellt\tV;IND;PRS;3;PL\n", encoding="utf-8")
-    made, left_out = suite(bank, Rule.read("verb_number"), lexicon)
+    made, left_out = treebank.suite(bank, treebank.Rule.read("verb_number"), lexicon)
     assert (len(made.items), left_out["the form is the same for both values"]) == (2, 1)
 
 
@@ -93,7 +92,7 @@ def test_a_lexicon_has_further_forms_and_may_make_them_ambiguous(bank: Path, tmp
 def test_a_faulty_treebank_is_refused_with_its_line(bank: Path, old: str, new: str, message: str) -> None:
     bank.write_text(TREEBANK.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        suite(bank, Rule.read("verb_number"))
+        treebank.suite(bank, treebank.Rule.read("verb_number"))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +111,7 @@ def test_a_faulty_rule_is_refused(tmp_path: Path, old: str, new: str, message: s
     assert old in text
     (tmp_path / "rule.toml").write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        Rule.read(str(tmp_path / "rule.toml"))
+        treebank.Rule.read(str(tmp_path / "rule.toml"))
 
 
 def test_the_command(bank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,7 +146,7 @@ def test_the_command(bank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.skipif(not SHARED.exists(), reason="the sample of a treebank is absent")
 @pytest.mark.parametrize(("rule", "least"), [("verb_number", 60), ("article_gender", 250), ("article_case", 80)])
 def test_the_bundled_rules_on_a_german_treebank(rule: str, least: int) -> None:
-    made, _ = suite(SHARED, Rule.read(rule))
+    made, _ = treebank.suite(SHARED, treebank.Rule.read(rule))
     assert len(made.items) >= least
     for item in made.items:
         good, bad = item.sentences["good"], item.sentences["bad"]

@@ -14,8 +14,7 @@ from grammar_for_tests import CROSS, SAMPLE, TABLE, made, one, texts
 import syntagm
 from syntagm.cli import main
 from syntagm.core import InputError, UsageError
-from syntagm.suites import template
-from syntagm.suites.materials.reading import claimed, read_suite_file
+from syntagm.suites import claimed, read_suite_file, template
 from syntagm.suites.templates import make, pattern
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference" / "templates.md"

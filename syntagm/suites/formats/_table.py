@@ -48,12 +48,7 @@ class Table:
 
 
 def read(
-    content: str,
-    path: Path,
-    is_header: IsHeader,
-    delimiter: str = "",
-    quote: bool = True,
-    cure: str = csv.DOUBLE,
+    content: str, path: Path, is_header: IsHeader, delimiter: str = "", quote: bool = True, cure: str = csv.DOUBLE
 ) -> Table:
     """Read a table: JSON if the text begins with a bracket or brace, otherwise cells under a header.
 

@@ -42,12 +42,7 @@ from syntagm.suites.suite import Item, Sentence, Suite
 
 ENDINGS = (".tsv", ".csv", ".txt", ".jsonl", ".json")
 WRITES = (".tsv", ".csv")
-_WORDS = (
-    ("good", "bad"),
-    ("acceptable", "unacceptable"),
-    ("grammatical", "ungrammatical"),
-    ("gramm", "ungramm"),
-)
+_WORDS = (("good", "bad"), ("acceptable", "unacceptable"), ("grammatical", "ungrammatical"), ("gramm", "ungramm"))
 # Other tables have these names, too: of answers; of preferences, triplets and corruptions; of translations or corrections.
 _ANSWERS = (("correct", "incorrect"), ("correct", "wrong"), ("right", "wrong"))
 _OTHERS = (("chosen", "rejected"), ("positive", "negative"), ("pos", "neg"), ("original", "corrupted"))
@@ -68,13 +63,7 @@ def _with_nouns(words: tuple[str, str]) -> list[tuple[str, str]]:
 
 ANSWERS = tuple(names for words in _ANSWERS for names in _with_nouns(words))
 OTHERS = tuple(names for words in _OTHERS for names in _with_nouns(words))
-KNOWN = (
-    *(names for words in _WORDS for names in _with_nouns(words)),
-    ("sen", "wrong_sen"),
-    *ANSWERS,
-    *OTHERS,
-    SOURCES,
-)
+KNOWN = (*(names for words in _WORDS for names in _with_nouns(words)), ("sen", "wrong_sen"), *ANSWERS, *OTHERS, SOURCES)
 IDS = ("id", "pairid", "pair_id", "item", "item_id", "item_number", "")
 SUITES = ("suite", "paradigm", "uid")
 FIELDS = (

@@ -12,12 +12,7 @@ UNDETERMINED = "und"
 # language, script, region, and variants or private parts, which are kept as they are.
 _TAG = re.compile(r"([a-z]{2,3})(?:-([a-z]{4}))?(?:-([a-z]{2}|\d{3}))?((?:-[a-z0-9]{1,8})*)", re.IGNORECASE)
 # The scripts in which a language is written, by the names of its writing system.
-_OF_SYSTEM = {
-    "Hans": ("Hani",),
-    "Hant": ("Hani",),
-    "Jpan": ("Hani", "Hira", "Kana"),
-    "Kore": ("Hang", "Hani"),
-}
+_OF_SYSTEM = {"Hans": ("Hani",), "Hant": ("Hani",), "Jpan": ("Hani", "Hira", "Kana"), "Kore": ("Hang", "Hani")}
 # Codes of ISO 639-2 (bibliographic) and older ones, and names that other tables use.
 _OTHER = {
     "ger": "de", "fre": "fr", "dut": "nl", "chi": "zh", "cze": "cs", "gre": "el", "baq": "eu", "per": "fa", "rum": "ro",
