@@ -32,7 +32,6 @@ def test_scripts_and_direction() -> None:
         "ltr",
     ]
     assert [direction_of(find(tag).scripts) for tag in ("de", "fa", "und")] == ["ltr", "rtl", "ltr"]
-    assert words.is_unspaced("ภาษาไทย")
 
 
 @pytest.mark.parametrize(

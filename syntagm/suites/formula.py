@@ -136,6 +136,14 @@ def parse(text: str) -> Formula:
     return Formula(text, _Parser(text).formula())
 
 
+def parse_at(text: str, place: str) -> Formula:
+    """Parse a formula of a file; errors name its place, too."""
+    try:
+        return parse(text)
+    except FormulaError as error:
+        raise FormulaError(f"{place}, {error.place}", error.found, error.expected, error.cure) from None
+
+
 def compared(formula: Formula) -> tuple[str, str] | None:
     """Return the better and the worse condition of a formula that compares two whole sentences; None for another one."""
     match formula.tree:

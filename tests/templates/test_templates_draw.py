@@ -9,7 +9,7 @@ from grammar_for_tests import CROSS, SAMPLE, TABLE, made, one, read, texts
 from hypothesis import given, settings, strategies as st
 
 from syntagm.core import InputError, UsageError
-from syntagm.suites.templates import draw, expression, make, sample
+from syntagm.suites.templates import draw, expression, sample
 from syntagm.suites.templates.expand import Effort
 from syntagm.suites.templates.expression import Ref, values
 from syntagm.suites.templates.lexicon import Index, Word, choice, lexical_class
@@ -406,8 +406,3 @@ def test_another_row_is_another_entry_even_if_it_reads_the_same() -> None:
 )
 def test_values(cell: str, expected: list[str]) -> None:
     assert sorted(values(cell)) == expected
-
-
-@pytest.mark.parametrize(("text", "expected"), [(TABLE, 2), (CROSS, 2 * 3 * 3 * 2), (SAMPLE, 10)])
-def test_bounds_are_computed_before_anything_is_made(text: str, expected: int) -> None:
-    assert make.most_items(read(text)[0]) == expected >= len(one(text).items)

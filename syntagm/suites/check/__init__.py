@@ -27,6 +27,8 @@ for _theme in registry.added("check"):
 RULES: dict[str, Rule] = dict(sorted(_spot.RULES.items()))
 # Warnings that a run shows, too: the numbers may be of something else.
 SHOWN_BY_RUNS = ("W208", "W209", "W302", "W309", "W310")
+# A model must be right about this share of pairs, of at least so many, to be a witness of swapped ones.
+RELIABLE, LEAST = 0.8, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,9 @@ class Finding:
 
     def __str__(self) -> str:
         parts = [self.file or self.suite]
-        parts += [f"{kind} {name}" for kind, name in self._places() if name]
+        places = ("item", self.item), ("condition", self.condition), ("region", self.region)
+        parts += [f"{kind} {name}" for kind, name in places if name]
         return shown_lines(f"{', '.join(parts)}: {self.code} {self.message}. {self.cure}".rstrip())
-
-    def _places(self) -> tuple[tuple[str, str], ...]:
-        return ("item", self.item), ("condition", self.condition), ("region", self.region)
 
 
 def violations(suites: Sequence[Suite], file: str = "") -> Iterator[Finding]:
@@ -92,7 +92,7 @@ def repeated(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
 
 
 def near_duplicates(files: Mapping[str, Sequence[Suite]]) -> Iterator[Finding]:
-    """Find items of test files whose sentences stand, but for one word, in a training file; see `splits.shared`."""
+    """Find items of test files whose sentences stand, but for one word, in a training file; see `alike.shared`."""
     for file, suite, item, condition, place in alike.shared(files):
         message = f"nearly the same sentence in training data: {place}"
         yield Finding("W106", file, suite, item, condition, "", message, "Leave it out of one of the two.")
@@ -104,16 +104,10 @@ def _finding(code: str, broken: Rule, file: str, suite: str, spot: Spot) -> Find
     return Finding(code, file, suite, spot.item, spot.condition, spot.region, message, cure)
 
 
-# If a model is right about nearly all pairs of a suite, a pair that it gets as clearly wrong as it gets half of the
-# others right may have its labels swapped. If it is wrong about nearly all, those of the whole suite may be. Margins
-# are in bits, above 0 where the good sentence is more probable.
-
-# A model must be right about this share of pairs, of at least so many, to be a witness.
-RELIABLE, LEAST = 0.8, 10
-
-
 def swapped(suite: Suite, margins: Sequence[float], model: str, file: str = "") -> list[Finding]:
-    """Return a finding for each pair that may be swapped, or one for the whole suite."""
+    """Return a finding for each pair whose sentences may be swapped, as a model's margins in bits show, or one for the suite."""
+    # If a model is right about nearly all pairs of a suite, a pair that it gets as clearly wrong as it gets half of the
+    # others right may have its labels swapped. If it is wrong about nearly all, those of the whole suite may be.
     defined = [margin for margin in margins if not math.isnan(margin)]
     if len(defined) < LEAST:
         return []

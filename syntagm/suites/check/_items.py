@@ -1,4 +1,4 @@
-"""Rules for items: their ids, conditions and regions, and repeated items."""
+"""Rules for suites and items: names and tags; ids, conditions and regions; repeated and odd items."""
 
 import re
 from collections import Counter

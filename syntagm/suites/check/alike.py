@@ -1,4 +1,4 @@
-"""Whether two texts can be those of a minimal pair: sentences that differ a little.
+"""Texts that differ a little: those of a minimal pair, and sentences that stand in two items or two files.
 
 The rules are simple, so that a message can state them. They tell tables of pairs from tables of other things (counts,
 translations, tags, primes and targets), not good pairs from bad ones.

@@ -1,6 +1,7 @@
-"""What other programs leave in texts: UTF-8 that was read in another encoding, symbols, escapes, and marks that stand apart.
+"""Rules for the characters and the spelling of sentences, and for annotations that don't fit them.
 
-The same rules hold for sentences of suites (`check`) and for the words of reading times (`reading_times.alarms`).
+What other programs leave in texts comes first: UTF-8 that was read in another encoding, symbols, escapes, and marks that
+stand apart. The same functions serve for the words of reading times (`reading_times.alarms`).
 """
 
 import re

@@ -65,11 +65,8 @@ def read(path: Path, *, suite: str = "") -> Iterator[Suite]:
     for index, (line, row) in enumerate(rows):
         place = f"{path}, line {line}"
         if _method(row) != method:
-            raise InputError(
-                place,
-                f"the fields of {other}" if (other := _method(row)) else "fields that match no prefix method",
-                f"the same fields as in line {rows[0][0]}",
-            )
+            found = f"the fields of {other}" if (other := _method(row)) else "fields that match no prefix method"
+            raise InputError(place, found, f"the same fields as in line {rows[0][0]}")
         if (_naming(row, suite) is None) != (_naming(rows[0][1], suite) is None):
             cure = "Name the field of the suite in each line, or choose another with suite=FIELD."
             raise InputError(place, f"{' or '.join(NAMES)} in some lines only", "the same in all lines", cure)
@@ -125,7 +122,8 @@ def _item(row: dict[str, Any], index: int, method: str | None, place: str, escap
         sentences = {"good": Sentence(good), "bad": Sentence(bad)}
     key = next((key for key in IDS if key in row), None)
     tags = {name: shape.plain(value) for name, value in row.items() if name not in (*_SENTENCE_FIELDS, key)}
-    _refuse_reserved(tags, place)
+    if reserved := next((name for name in tags if name.startswith("json:")), None):
+        raise InputError(place, f"a field {reserved!r}", "a name that doesn't begin with json:", "Rename the field.")
     spaced = {
         f"json:{name}": text
         for name, text in texts.items()
@@ -135,12 +133,6 @@ def _item(row: dict[str, Any], index: int, method: str | None, place: str, escap
         "json:fields": json.dumps({name: "" if isinstance(value, str) else "json" for name, value in row.items()})
     }
     return Item(shape.plain(row[key]) if key else str(index), sentences, tags | spaced | fields | escaped)
-
-
-def _refuse_reserved(tags: dict[str, str], place: str) -> None:
-    for name in tags:
-        if name.startswith("json:"):
-            raise InputError(place, f"a field {name!r}", "a name that doesn't begin with json:", "Rename the field.")
 
 
 def _line(suite: Suite, item: Item, method: str | None) -> str:

@@ -28,9 +28,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from syntagm.core import FormulaError, InputError, atomic, csv, shape, utf8
+from syntagm.core import InputError, atomic, csv, shape, utf8
 from syntagm.suites.formats import _table
-from syntagm.suites.formula import parse
+from syntagm.suites.formula import parse_at
 from syntagm.suites.suite import AGGREGATES, Item, Prediction, Region, Sentence, Suite, public_tags
 
 ENDINGS = (".tsv", ".csv")
@@ -201,7 +201,8 @@ class _Suite:
             raise InputError(place, f"a second {named}", "one", "Rename or delete one of them.")
         self.seen.add(named)
         if kind == "#prediction":
-            self.predictions.append(_prediction(values[0], values[1], place))
+            formula = parse_at(values[1], f"{place}, prediction {values[0]}")
+            self.predictions.append(Prediction(values[0], formula))
         elif kind == "#tag":
             self.tags[values[0]] = values[1]
         elif kind == "#suite":
@@ -271,14 +272,6 @@ class _Suite:
             items.append(Item(identifier, sentences, self.item_tags[identifier]))
         metric = next(aggregate for aggregate in AGGREGATES if aggregate == self.metric)
         return Suite(self.name or self.path.stem, tuple(items), tuple(self.predictions), self.tags, metric)
-
-
-def _prediction(name: str, formula: str, place: str) -> Prediction:
-    try:
-        return Prediction(name, parse(formula))
-    except FormulaError as error:
-        where = f"{place}, prediction {name}, {error.place}"
-        raise FormulaError(where, error.found, error.expected, error.cure) from None
 
 
 def _first(content: str, mark: str) -> list[str]:

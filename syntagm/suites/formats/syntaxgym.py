@@ -23,144 +23,16 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import FormulaError, InputError, UsageError, atomic, json as strict_json, shape, utf8
-from syntagm.suites.formula import parse
+from syntagm.core import InputError, UsageError, atomic, json as strict_json, shape, utf8
+from syntagm.suites.formula import parse, parse_at
 from syntagm.suites.suite import AGGREGATES, Aggregate, Item, Prediction, Region, Sentence, Suite
-
-_REFERENCE = re.compile(r"\(\s*([\w-]+)(?=\s*;%)")
-
-
-def numbered(suite: Suite) -> Suite:
-    """Replace the names of regions and predictions with numbers. A suite with numbers is returned unchanged."""
-    # The names of regions become the tags `region.N`, and those of predictions the tags `prediction.N`. A sentence
-    # without regions becomes one region.
-    sequences = _names(suite)
-    has_names = not all(names and names == tuple(map(str, range(1, len(names) + 1))) for names in sequences)
-    if not has_names and all(prediction.name == str(index) for index, prediction in enumerate(suite.predictions)):
-        return suite
-    if has_names and len(sequences) > 1:
-        shown = "; ".join(f"{', '.join(names) or 'none'} in {place}" for names, place in list(sequences.items())[:2])
-        raise InputError(f"suite {suite.name}", f"different regions: {shown}", "the same regions in all sentences")
-    names = next(iter(sequences), ())
-    numbers = {name: str(number) for number, name in enumerate(names, 1)}
-    labels = {f"region.{number}": name for name, number in numbers.items()} if has_names else {}
-    labels |= {f"prediction.{index}": prediction.name for index, prediction in enumerate(suite.predictions)}
-    return replace(
-        suite,
-        items=tuple(
-            replace(item, sentences={name: _numbered_sentence(own, numbers) for name, own in item.sentences.items()})
-            for item in suite.items
-        )
-        if has_names
-        else suite.items,
-        predictions=tuple(_numbered_predictions(suite, numbers)),
-        tags={**suite.tags, **labels},
-    )
-
-
-def _names(suite: Suite) -> dict[tuple[str, ...], str]:
-    """Return the sequences of region names that occur, each with the place of its first sentence."""
-    places: dict[tuple[str, ...], str] = {}
-    for item in suite.items:
-        for condition, sentence in item.sentences.items():
-            names = tuple(region.name for region in sentence.regions)
-            places.setdefault(names, f"item {item.id}, condition {condition}")
-    return places
-
-
-def _numbered_sentence(sentence: Sentence, numbers: Mapping[str, str]) -> Sentence:
-    if not sentence.regions:
-        return Sentence(sentence.text, (Region("1", 0, len(sentence.text)),))
-    regions = (Region(numbers[region.name], region.start, region.end) for region in sentence.regions)
-    return Sentence(sentence.text, tuple(regions))
-
-
-def _numbered_predictions(suite: Suite, numbers: Mapping[str, str]) -> Iterator[Prediction]:
-    for index, prediction in enumerate(suite.predictions):
-        text = _REFERENCE.sub(lambda match: "(" + numbers.get(match[1], match[1]), prediction.formula.text)
-        # SyntaxGym's own parser groups with round brackets only.
-        yield Prediction(str(index), parse(text.replace("[", "(").replace("]", ")")))
-
-
-# `strip` makes the skeleton by comparing the original with the JSON that would be written without it. `fill` puts the
-# two back together. If a suite was changed, its values replace those of the skeleton.
-
-RESERVED = ("json:", "region.")
-
-
-def strip(original: Any, rebuilt: Any) -> Any:
-    """Replace the parts of `original` that `rebuilt` reproduces, including the order of keys, with None.
-
-    >>> strip({"b": 1, "a": {"x": 1}}, {"a": {"x": 1}})
-    {'b': 1, 'a': None}
-    """
-    if json.dumps(original) == json.dumps(rebuilt):
-        return None
-    if isinstance(original, dict) and isinstance(rebuilt, dict):
-        return {key: strip(value, rebuilt[key]) if key in rebuilt else value for key, value in original.items()}
-    if isinstance(original, list) and isinstance(rebuilt, list) and len(original) == len(rebuilt):
-        return [strip(value, new) for value, new in zip(original, rebuilt, strict=True)]
-    return original
-
-
-def fill(skeleton: Any, rebuilt: Any, place: str) -> Any:
-    """Rebuild the original from its skeleton and the JSON of the suite.
-
-    Raises:
-        InputError: the suite has more or fewer conditions, regions or predictions than the skeleton.
-
-    >>> fill({"b": 1, "a": None}, {"a": {"x": 2}}, "here")
-    {'b': 1, 'a': {'x': 2}}
-    """
-    if skeleton is None:
-        return rebuilt
-    if isinstance(skeleton, dict) and isinstance(rebuilt, dict):
-        filled = {key: fill(value, rebuilt[key], place) if key in rebuilt else value for key, value in skeleton.items()}
-        return filled | {key: value for key, value in rebuilt.items() if key not in skeleton}
-    if isinstance(skeleton, list) and isinstance(rebuilt, list):
-        if len(skeleton) != len(rebuilt):
-            cure = "Remove the tags that begin with json:, which belong to a different version of the suite."
-            found = f"{len(rebuilt)} parts where its json: tag has {len(skeleton)}"
-            raise InputError(place, found, "the same number", cure)
-        return [fill(value, new, place) for value, new in zip(skeleton, rebuilt, strict=True)]
-    return skeleton if _letters(skeleton) == _letters(rebuilt) else rebuilt
-
-
-def texts(values: Mapping[str, Any], used: Sequence[str]) -> dict[str, str]:
-    """Return the values that can be tags: non-empty texts whose names are neither in `used` nor reserved."""
-    return {
-        key: value
-        for key, value in values.items()
-        if isinstance(value, str) and value and key not in used and not key.startswith(RESERVED)
-    }
-
-
-def plain(tags: Mapping[str, str], used: Sequence[str], place: str) -> dict[str, str]:
-    """Return the tags that are not reserved, which `texts` reads back; none may have a name in `used`."""
-    public = {key: value for key, value in tags.items() if not key.startswith(RESERVED)}
-    for key in used:
-        if key in public:
-            raise InputError(place, f"a tag called {key!r}", "another name", f"The format reserves {key!r}.")
-    return public
-
-
-def number(identifier: str) -> int | str:
-    """Return an identifier as an integer if it is written like an integer, else unchanged.
-
-    >>> number("12"), number("012"), number("a")
-    (12, '012', 'a')
-    """
-    return int(identifier) if re.fullmatch(r"0|-?[1-9][0-9]{0,17}", identifier) else identifier
-
-
-def _letters(value: Any) -> str:
-    return "".join(str(value).split())
-
 
 ENDINGS = (".json",)
 WRITES = (".json",)
 JOINED = ("main", "hub")
 _KEYS = ('"meta"', '"region_meta"', '"predictions"', '"items"', '"condition_name"')
+RESERVED = ("json:", "region.")
+_REFERENCE = re.compile(r"\(\s*([\w-]+)(?=\s*;%)")
 _BEFORE_STOP = re.compile(r"\s+(?=[.,])")
 
 
@@ -311,11 +183,7 @@ def _predictions(listed: list[Any], path: Path) -> Iterator[Prediction]:
         prediction = shape.need(value, dict, place)
         if (kind := shape.field(prediction, "type", str, place)) != "formula":
             raise InputError(place, f"type {kind!r}", '"formula"')
-        try:
-            formula = parse(shape.field(prediction, "formula", str, place))
-        except FormulaError as error:
-            raise FormulaError(f"{place}, {error.place}", error.found, error.expected, error.cure) from None
-        yield Prediction(str(index), formula)
+        yield Prediction(str(index), parse_at(shape.field(prediction, "formula", str, place), place))
 
 
 def _labels(labels: dict[str, Any], place: str) -> dict[str, str]:
@@ -374,3 +242,129 @@ def _plain_item(item: Item, place: str) -> dict[str, Any]:
 
 def _json_tag(tag: str, skeleton: Any) -> dict[str, str]:
     return {} if skeleton is None else {tag: json.dumps(skeleton, ensure_ascii=False)}
+
+
+def numbered(suite: Suite) -> Suite:
+    """Replace the names of regions and predictions with numbers. A suite with numbers is returned unchanged."""
+    # The names of regions become the tags `region.N`, and those of predictions the tags `prediction.N`. A sentence
+    # without regions becomes one region.
+    sequences = _names(suite)
+    has_names = not all(names and names == tuple(map(str, range(1, len(names) + 1))) for names in sequences)
+    if not has_names and all(prediction.name == str(index) for index, prediction in enumerate(suite.predictions)):
+        return suite
+    if has_names and len(sequences) > 1:
+        shown = "; ".join(f"{', '.join(names) or 'none'} in {place}" for names, place in list(sequences.items())[:2])
+        raise InputError(f"suite {suite.name}", f"different regions: {shown}", "the same regions in all sentences")
+    names = next(iter(sequences), ())
+    numbers = {name: str(number) for number, name in enumerate(names, 1)}
+    labels = {f"region.{number}": name for name, number in numbers.items()} if has_names else {}
+    labels |= {f"prediction.{index}": prediction.name for index, prediction in enumerate(suite.predictions)}
+    return replace(
+        suite,
+        items=tuple(
+            replace(item, sentences={name: _numbered_sentence(own, numbers) for name, own in item.sentences.items()})
+            for item in suite.items
+        )
+        if has_names
+        else suite.items,
+        predictions=tuple(_numbered_predictions(suite, numbers)),
+        tags={**suite.tags, **labels},
+    )
+
+
+def _names(suite: Suite) -> dict[tuple[str, ...], str]:
+    """Return the sequences of region names that occur, each with the place of its first sentence."""
+    places: dict[tuple[str, ...], str] = {}
+    for item in suite.items:
+        for condition, sentence in item.sentences.items():
+            names = tuple(region.name for region in sentence.regions)
+            places.setdefault(names, f"item {item.id}, condition {condition}")
+    return places
+
+
+def _numbered_sentence(sentence: Sentence, numbers: Mapping[str, str]) -> Sentence:
+    if not sentence.regions:
+        return Sentence(sentence.text, (Region("1", 0, len(sentence.text)),))
+    regions = (Region(numbers[region.name], region.start, region.end) for region in sentence.regions)
+    return Sentence(sentence.text, tuple(regions))
+
+
+def _numbered_predictions(suite: Suite, numbers: Mapping[str, str]) -> Iterator[Prediction]:
+    for index, prediction in enumerate(suite.predictions):
+        text = _REFERENCE.sub(lambda match: "(" + numbers.get(match[1], match[1]), prediction.formula.text)
+        # SyntaxGym's own parser groups with round brackets only.
+        yield Prediction(str(index), parse(text.replace("[", "(").replace("]", ")")))
+
+
+# A skeleton is the original JSON with null in place of each value that a suite stores. `strip` makes it by comparing the
+# original with the JSON that would be written without it, and `fill` puts the two back together. If a suite was changed,
+# its values replace those of the skeleton.
+
+
+def strip(original: Any, rebuilt: Any) -> Any:
+    """Replace the parts of `original` that `rebuilt` reproduces, including the order of keys, with None.
+
+    >>> strip({"b": 1, "a": {"x": 1}}, {"a": {"x": 1}})
+    {'b': 1, 'a': None}
+    """
+    if json.dumps(original) == json.dumps(rebuilt):
+        return None
+    if isinstance(original, dict) and isinstance(rebuilt, dict):
+        return {key: strip(value, rebuilt[key]) if key in rebuilt else value for key, value in original.items()}
+    if isinstance(original, list) and isinstance(rebuilt, list) and len(original) == len(rebuilt):
+        return [strip(value, new) for value, new in zip(original, rebuilt, strict=True)]
+    return original
+
+
+def fill(skeleton: Any, rebuilt: Any, place: str) -> Any:
+    """Rebuild the original from its skeleton and the JSON of the suite.
+
+    Raises:
+        InputError: the suite has more or fewer conditions, regions or predictions than the skeleton.
+
+    >>> fill({"b": 1, "a": None}, {"a": {"x": 2}}, "here")
+    {'b': 1, 'a': {'x': 2}}
+    """
+    if skeleton is None:
+        return rebuilt
+    if isinstance(skeleton, dict) and isinstance(rebuilt, dict):
+        filled = {key: fill(value, rebuilt[key], place) if key in rebuilt else value for key, value in skeleton.items()}
+        return filled | {key: value for key, value in rebuilt.items() if key not in skeleton}
+    if isinstance(skeleton, list) and isinstance(rebuilt, list):
+        if len(skeleton) != len(rebuilt):
+            cure = "Remove the tags that begin with json:, which belong to a different version of the suite."
+            found = f"{len(rebuilt)} parts where its json: tag has {len(skeleton)}"
+            raise InputError(place, found, "the same number", cure)
+        return [fill(value, new, place) for value, new in zip(skeleton, rebuilt, strict=True)]
+    return skeleton if _letters(skeleton) == _letters(rebuilt) else rebuilt
+
+
+def texts(values: Mapping[str, Any], used: Sequence[str]) -> dict[str, str]:
+    """Return the values that can be tags: non-empty texts whose names are neither in `used` nor reserved."""
+    return {
+        key: value
+        for key, value in values.items()
+        if isinstance(value, str) and value and key not in used and not key.startswith(RESERVED)
+    }
+
+
+def plain(tags: Mapping[str, str], used: Sequence[str], place: str) -> dict[str, str]:
+    """Return the tags that are not reserved, which `texts` reads back; none may have a name in `used`."""
+    public = {key: value for key, value in tags.items() if not key.startswith(RESERVED)}
+    for key in used:
+        if key in public:
+            raise InputError(place, f"a tag called {key!r}", "another name", f"The format reserves {key!r}.")
+    return public
+
+
+def number(identifier: str) -> int | str:
+    """Return an identifier as an integer if it is written like an integer, else unchanged.
+
+    >>> number("12"), number("012"), number("a")
+    (12, '012', 'a')
+    """
+    return int(identifier) if re.fullmatch(r"0|-?[1-9][0-9]{0,17}", identifier) else identifier
+
+
+def _letters(value: Any) -> str:
+    return "".join(str(value).split())

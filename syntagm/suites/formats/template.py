@@ -8,28 +8,22 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.core import MAX_CHARACTERS, InputError, UsageError, json, shape, toml, utf8
 from syntagm.suites.suite import Suite
-from syntagm.suites.templates.lexicon import Words
 from syntagm.suites.templates.spelling import STYLES, Style
 
 # Every format is asked whether a file is its own; only templates need what reads them.
 if TYPE_CHECKING:
-    from syntagm.suites.templates.lexicon import Lexicon
+    from syntagm.suites.templates.lexicon import Lexicon, Words
     from syntagm.suites.templates.template import Template
 
-# A model knows exactly the words of its vocabulary; so a word at the beginning of a sentence is known if it is in the
-# vocabulary with a capital. Its file `vocabulary.txt` is read here without the model: a line of JSON, then a word per
-# line, in which rare characters are written `\u{HEX}`. The model's `tokens`, in `model.json`, say whether sentences are
-# split at white space or as in the Penn Treebank.
-#
-# A list has no rule for capitals: a word is known if it is listed as it stands or in lower case. So is a contraction or
-# a possessive of which all parts are listed. Punctuation is always known.
-
+ENDINGS = (".toml",)
+LEXICONS = Path(__file__).resolve().parent.parent / "materials" / "lexicon"
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
 MODEL, VOCABULARY = "model.json", "vocabulary.txt"
 _EXPECTED = "the folder of a word-level model (lstm, ngram, rnng), or a text file with a word per line"
 _ESCAPE = re.compile(r"\\u\{([0-9a-f]{1,5})\}")
@@ -38,69 +32,6 @@ _ENDINGS = r"['’](?:s|d|m|ll|re|ve)\b"
 _TREEBANK = re.compile(
     rf"\w+(?=n['’]t\b)|n['’]t\b|{_ENDINGS}|can(?=not\b)|\w+(?:-\w+|(?!{_ENDINGS})['’]\w+)*|[^\w\s]", re.IGNORECASE
 )
-
-
-def read_vocabulary(source: Path) -> Words:
-    """Read the words of a model folder or of a list.
-
-    Raises:
-        UsageError: there is no such file, or the folder has no vocabulary.
-        InputError: the vocabulary can't be read.
-    """
-    if source.is_file():
-        return _listed(utf8.read(source), str(source))
-    if not (source / VOCABULARY).is_file():
-        found = f"no {VOCABULARY} in {source}" if source.exists() else f"no {source}"
-        raise UsageError("vocabulary", found, _EXPECTED)
-    record = json.parsed(utf8.read(source / MODEL), source / MODEL)
-    tokens = record.get("tokens") if isinstance(record, dict) else None
-    if tokens not in ("auto", "blanks", "treebank"):
-        raise InputError(str(source / MODEL), f"tokens {shape.shown(tokens)}", "auto, blanks or treebank")
-    return _of_model(utf8.read(source / VOCABULARY), source.resolve().name, tokens == "blanks")
-
-
-def treebank(sentence: str) -> Sequence[str]:
-    """Split a sentence into words, contractions and possessives into two, as in the Penn Treebank.
-
-    >>> treebank("The cook's well-fed dog wasn't here, and can't be.")
-    ['The', 'cook', "'s", 'well-fed', 'dog', 'was', "n't", 'here', ',', 'and', 'ca', "n't", 'be', '.']
-    """
-    return _TREEBANK.findall(sentence)
-
-
-# The suites of a collection share the words, and what was looked up in them.
-@lru_cache(maxsize=2)
-def _of_model(text: str, name: str, at_blanks: bool) -> Words:
-    known = frozenset(_ESCAPE.sub(lambda match: chr(int(match[1], 16)), line) for line in text.split("\n")[1:-1])
-    return Words(_about(name, text, len(known)), str.split if at_blanks else treebank, known.__contains__)
-
-
-@lru_cache(maxsize=2)
-def _listed(text: str, place: str) -> Words:
-    listed = frozenset(word for line in text.splitlines() if (word := line.strip()))
-    for word in listed:
-        if len(word.split()) > 1:
-            raise InputError(place, f"several words in a line: {word[:80]!r}", "a word per line")
-    if not listed:
-        raise InputError(place, "no words", "a word per line")
-
-    def known(word: str) -> bool:
-        return word in listed or word.lower() in listed or not any(sign.isalnum() for sign in word)
-
-    def parts(sentence: str) -> Sequence[str]:
-        bare = [word.strip('.,;:?!…()[]“”"') for word in sentence.split()]
-        return [part for word in bare for part in ([word] if known(word) else treebank(word))]
-
-    return Words(_about(Path(place).name, text, len(listed)), parts, known)
-
-
-def _about(name: str, text: str, words: int) -> str:
-    return f"{name} {hashlib.sha256(text.encode()).hexdigest()[:8]}, {words:,} words"
-
-
-ENDINGS = (".toml",)
-LEXICONS = Path(__file__).resolve().parent.parent / "materials" / "lexicon"
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _SECTIONS = re.compile(
     r"^[ \t]*(?:\[\[[ \t]*suite[ \t]*\]\]|\[[ \t]*(?:suite[ \t]*\.[ \t]*)?(?:conditions|predictions|items)[ \t]*\])",
     re.MULTILINE,
@@ -148,19 +79,11 @@ def templates(path: Path, vocabulary: str = "") -> "list[Template]":
     from syntagm.suites.templates import template
     from syntagm.suites.templates.lexicon import Vocabulary
 
-    def lexicon_of(name: str) -> "Lexicon":
-        return _lexicon(path, name)
-
     words = words_of(vocabulary) if vocabulary else None
     return [
         replace(own, vocabulary=Vocabulary(words)) if words else own
-        for own in template.read(utf8.read(path), str(path), path.stem, lexicon_of)
+        for own in template.read(utf8.read(path), str(path), path.stem, partial(_lexicon, path))
     ]
-
-
-def words_of(vocabulary: str) -> "Words":
-    """Return the words that the option `vocabulary` names."""
-    return read_vocabulary(Path(vocabulary))
 
 
 def _lexicon(path: Path, name: str) -> "Lexicon":
@@ -184,3 +107,67 @@ def _number(option: str, text: str, least: int) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < least:
         raise UsageError(option, toml.shown(text), f"a whole number from {least} to 999999999")
     return int(text)
+
+
+def words_of(vocabulary: str) -> "Words":
+    """Return the words that the option `vocabulary` names: of the folder of a word-level model, or of a list."""
+    # A model knows exactly the words of its vocabulary; so a word at the beginning of a sentence is known if it is in the
+    # vocabulary with a capital. Its file `vocabulary.txt` is read here without the model: a line of JSON, then a word per
+    # line, in which rare characters are written `\u{HEX}`. The model's `tokens`, in `model.json`, say whether sentences are
+    # split at white space or as in the Penn Treebank.
+    # A list has no rule for capitals: a word is known if it is listed as it stands or in lower case. So is a contraction or
+    # a possessive of which all parts are listed. Punctuation is always known.
+    source = Path(vocabulary)
+    if source.is_file():
+        return _listed(utf8.read(source), str(source))
+    if not (source / VOCABULARY).is_file():
+        found = f"no {VOCABULARY} in {source}" if source.exists() else f"no {source}"
+        raise UsageError("vocabulary", found, _EXPECTED)
+    record = json.parsed(utf8.read(source / MODEL), source / MODEL)
+    tokens = record.get("tokens") if isinstance(record, dict) else None
+    if tokens not in ("auto", "blanks", "treebank"):
+        raise InputError(str(source / MODEL), f"tokens {shape.shown(tokens)}", "auto, blanks or treebank")
+    return _of_model(utf8.read(source / VOCABULARY), source.resolve().name, tokens == "blanks")
+
+
+def treebank(sentence: str) -> Sequence[str]:
+    """Split a sentence into words, contractions and possessives into two, as in the Penn Treebank.
+
+    >>> treebank("The cook's well-fed dog wasn't here, and can't be.")
+    ['The', 'cook', "'s", 'well-fed', 'dog', 'was', "n't", 'here', ',', 'and', 'ca', "n't", 'be', '.']
+    """
+    return _TREEBANK.findall(sentence)
+
+
+# The suites of a collection share the words, and what was looked up in them.
+@lru_cache(maxsize=2)
+def _of_model(text: str, name: str, at_blanks: bool) -> "Words":
+    from syntagm.suites.templates.lexicon import Words
+
+    known = frozenset(_ESCAPE.sub(lambda match: chr(int(match[1], 16)), line) for line in text.split("\n")[1:-1])
+    return Words(_about(name, text, len(known)), str.split if at_blanks else treebank, known.__contains__)
+
+
+@lru_cache(maxsize=2)
+def _listed(text: str, place: str) -> "Words":
+    from syntagm.suites.templates.lexicon import Words
+
+    listed = frozenset(word for line in text.splitlines() if (word := line.strip()))
+    for word in listed:
+        if len(word.split()) > 1:
+            raise InputError(place, f"several words in a line: {word[:80]!r}", "a word per line")
+    if not listed:
+        raise InputError(place, "no words", "a word per line")
+
+    def known(word: str) -> bool:
+        return word in listed or word.lower() in listed or not any(sign.isalnum() for sign in word)
+
+    def parts(sentence: str) -> Sequence[str]:
+        bare = [word.strip('.,;:?!…()[]“”"') for word in sentence.split()]
+        return [part for word in bare for part in ([word] if known(word) else treebank(word))]
+
+    return Words(_about(Path(place).name, text, len(listed)), parts, known)
+
+
+def _about(name: str, text: str, words: int) -> str:
+    return f"{name} {hashlib.sha256(text.encode()).hexdigest()[:8]}, {words:,} words"

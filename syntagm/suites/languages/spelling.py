@@ -5,7 +5,6 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -92,15 +91,12 @@ def _declared() -> dict[str, Spelling]:
 def _spelling(table: dict[str, Any]) -> Spelling:
     endings = [re.escape(ending).replace("'", "['’]") for ending in table.get("endings", [])]
     either = rf"(?:{'|'.join(endings)})\b"
-    first = "".join(dict.fromkeys(letter for ending in table.get("endings", []) for letter in _beginnings(ending)))
+    letters = "".join(ending[0] for ending in table.get("endings", []))
+    first = "".join(dict.fromkeys(letters.replace("'", "'’")))
     return Spelling(
         tuple(_dependent(marker, own["rules"]) for marker, own in table.get("forms", {}).items()),
         re.compile(either) if endings else None, first, re.compile(rf"\s+(?={either})") if endings else None,
     )  # fmt: skip
-
-
-def _beginnings(ending: str) -> Iterator[str]:
-    yield from "'’" if ending[0] == "'" else ending[0]
 
 
 def _dependent(marker: str, rules: list[dict[str, str]]) -> Dependent:

@@ -1,4 +1,7 @@
-"""Languages by their tags (BCP 47): `de`, `zh-Hant`, `pt-BR`; also by codes of ISO 639-3 (`deu`) and English names."""
+"""Languages by their tags (BCP 47): `de`, `zh-Hant`, `pt-BR`; also by codes of ISO 639-3 (`deu`) and English names.
+
+Also case by the rules of a language: Turkish and Azerbaijani have two letters i.
+"""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Words of a text, by rules that fit its language.
+"""Words of a text, by rules that fit its language; and scripts (ISO 15924) with their direction.
 
 Where words are separated by spaces, a word is a run of letters, marks and digits, with inner hyphens and apostrophes; an
 English 's is a word of its own. Chinese, Japanese and Thai have no spaces: their words are those of a segmenter, if the
@@ -80,11 +80,6 @@ def direction(text: str) -> Direction:
 def direction_of(scripts: tuple[str, ...]) -> Direction:
     """Return the direction of a language that is written in some scripts, of which the first is the usual one."""
     return "rtl" if scripts and scripts[0] in _RIGHT_TO_LEFT else "ltr"
-
-
-def is_unspaced(text: str) -> bool:
-    """Return whether most letters of a text belong to scripts without spaces between words."""
-    return main_script(text) in UNSPACED
 
 
 # A possessive 's is a word of its own: the name before it is as common with it as without.

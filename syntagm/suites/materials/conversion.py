@@ -24,7 +24,11 @@ def whole() -> dict[str, tuple[str, str]]:
     >>> whole()["pairs"] == whole()["tsv"] == ("pairs", ".tsv")
     True
     """
-    complete = {name: endings[0] for name, endings in writable().items() if _holds_predictions(name)}
+    complete = {
+        name: endings[0]
+        for name, endings in writable().items()
+        if getattr(registry.find("formats", name), "HOLDS_PREDICTIONS", True)
+    }
     by_ending = {ending.removeprefix("."): (name, ending) for name, ending in reversed(complete.items())}
     return {name: (name, ending) for name, ending in complete.items()} | by_ending
 
@@ -53,10 +57,6 @@ def write(suites: Sequence[Suite], path: Path, names: Sequence[str]) -> str:
     name, first = refusals[0]
     also = "".join(f"\n  Nor can {other}: {reason}" for other, reason in refusals[1:])
     raise InputError(f"{name} can't store it: {first.place}", first.found, first.expected, first.cure + also)
-
-
-def _holds_predictions(name: str) -> bool:
-    return bool(getattr(registry.find("formats", name), "HOLDS_PREDICTIONS", True))
 
 
 @public

@@ -170,7 +170,8 @@ def _readable(name: str, folder: Path, part: _Part) -> list[Path]:
         frame = pl.concat([pl.read_parquet(regular.checked(file)) for file in part.files])
     except Exception as error:  # polars raises exceptions of many types
         raise InputError(f"{name}, {part.config}", str(error).splitlines()[0], "tables in Parquet") from error
-    place = atomic.inside(_cache(), folder.parents[1].name, "snapshots", folder.name, part.split)
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    place = atomic.inside(cache / "syntagm" / "hub", folder.parents[1].name, "snapshots", folder.name, part.split)
     file = place / f"{part.config.replace('/', '-')}.jsonl"
     content = frame.write_ndjson().encode()
     if not file.is_file() or regular.content(file) != content:
@@ -186,7 +187,3 @@ def _refuse_damaged(name: str, file: Path) -> None:
         raise InputError(
             f"{name}, {file.name}", "a damaged file in the hub's cache", "content that matches its hash", hub.again(file),
         )  # fmt: skip
-
-
-def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "syntagm" / "hub"

@@ -16,7 +16,6 @@ from syntagm.suites.formula import compared
 from syntagm.suites.suite import Suite, public_tags
 
 NAME = "lm-eval-task"
-_PREFIX = "syntagm_"
 
 
 def task_name(name: str) -> str:
@@ -25,7 +24,7 @@ def task_name(name: str) -> str:
     >>> task_name("passive 1")
     'syntagm_passive_1'
     """
-    return _PREFIX + re.sub(r"[^\w.-]+", "_", name)
+    return "syntagm_" + re.sub(r"[^\w.-]+", "_", name)
 
 
 def files(suites: Sequence[Suite], group: str) -> dict[str, bytes]:

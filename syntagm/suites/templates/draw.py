@@ -73,23 +73,14 @@ def _refuse_missing(plan: Plan, words: Mapping[str, Word]) -> None:
         for piece in pattern.pieces():
             if piece.slot and words[piece.slot].forms[piece.form] == MISSING:
                 place = f"{words[piece.slot].place}, {piece.slot}{'.' if piece.form else ''}{piece.form}"
-                raise InputError(
-                    place,
-                    "no such form (-)",
-                    f"a form, for {pattern.place}",
-                    'Fill it in, or write "" for the empty text.',
-                )
-
-
-def bound(plans: Sequence[Plan]) -> int:
-    """Return the number of combinations of a cross, ignoring conditions between slots, without building any combination."""
-    return sum(plan.size for plan in plans)
+                cure = 'Fill it in, or write "" for the empty text.'
+                raise InputError(place, "no such form (-)", f"a form, for {pattern.place}", cure)
 
 
 def cross(plans: Sequence[Plan], place: str, n: int | None, seed: int, effort: Effort) -> Iterator[Filled]:
     """Yield the combinations of a cross; the id of each is its rank from 1."""
     # A combination is computed from its rank, without a list of all combinations.
-    total = bound(plans)
+    total = sum(plan.size for plan in plans)
     if total > MAX_BOUND:
         cure = 'Remove words or slots, or write fill = "sample".'
         raise InputError(place, f"more than {MAX_BOUND:,} combinations", "fewer combinations", cure)

@@ -15,9 +15,8 @@ from syntagm.suites.templates.lexicon import Choice
 from syntagm.suites.templates.pattern import Pattern, Phrase, Piece
 from syntagm.suites.templates.template import Template
 
-# Steps are counted instead of seconds, so that a template is refused on every machine or on none.
-
-# Bundled templates need 9,000 steps of planning, and a million pairs, for three items.
+# Steps are counted instead of seconds, so that a template is refused on every machine or on none. Bundled templates need
+# 9,000 steps of planning, and a million pairs, for three items.
 PLANNED, PLANNED_PER_SUITE, PLANNED_PER_ITEM = 800_000, 10_000, 5_000
 COMPARED, COMPARED_PER_ITEM = 20_000_000, 500_000
 

@@ -1,4 +1,4 @@
-"""Lexical classes, and the words that can fill a slot.
+"""Lexical classes, inverted indices of their words, the words that can fill a slot, and vocabularies that limit them.
 
 A class is a table. Each row is a word; the columns are its forms and features. The cell of a feature contains a set of
 values, for instance `person/animal`. `-` stands for the empty set or a missing form.

@@ -1,4 +1,7 @@
-"""Suites from templates: filling slots, spelling sentences, and tagging items with their configuration."""
+"""Suites from templates: filling slots, spelling sentences, and tagging items with their configuration.
+
+Entries that no suite of a file uses are refused: nearly always, they are typing errors.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,12 +40,8 @@ def refuse_unused(templates: Sequence[Template]) -> None:
         for (section, name), place in template.places.items():
             if place not in used:
                 kind, users = _KINDS[section]
-                raise InputError(
-                    place,
-                    f"{kind} that {users} uses",
-                    f"{kind} that is used",
-                    f"Correct the spelling of {name}, or remove it.",
-                )
+                cure = f"Correct the spelling of {name}, or remove it."
+                raise InputError(place, f"{kind} that {users} uses", f"{kind} that is used", cure)
         _refuse_in_phrases(template)
         for column in template.table.columns if template.table else ():
             place = f"{template.table.place if template.table else ''}, column {column}"
@@ -105,15 +104,9 @@ class _Reached:
     def conditions(self, conditions: Iterable[Expression]) -> None:
         for condition in conditions:
             for ref in expression.columns(condition):
-                (self.variables if ref.slot == VARIABLE else self.slots).add(
-                    ref.name if ref.slot == VARIABLE else ref.slot
-                )
-            self.slots |= {
-                name
-                for atom in expression.atoms(condition)
-                if isinstance(atom, expression.Differ)
-                for name in (atom.slot, atom.other)
-            }
+                if ref.slot == VARIABLE:
+                    self.variables.add(ref.name)
+            self.slots |= {*expression.slots(condition)} - {VARIABLE}
 
     def choice(self, choice: Choice) -> None:
         for arm in choice.arms:
@@ -247,14 +240,6 @@ def _effort(templates: Sequence[Template], n: int | None) -> Effort:
     return Effort(templates[0].place, items, len(templates))
 
 
-def most_items(template: Template) -> int:
-    """Return the maximum number of items that a template generates, without generating them."""
-    if template.fill == "sample":
-        return template.n
-    planned = plans(template)
-    return len(template.table.rows) * len(planned) if template.table else draw.bound(planned)
-
-
 def _suite(
     template: Template, planned: Sequence[Plan], n: int | None, seed: int, style: Style, effort: Effort
 ) -> Suite:
@@ -267,10 +252,8 @@ def _suite(
         for item in items:
             template.edit.refuse_other(item)
     if not items:
-        found, cure = (
-            "no items, because no words meet the conditions",
-            "Loosen the conditions of its slots, or add words.",
-        )
+        found = "no items, because no words meet the conditions"
+        cure = "Loosen the conditions of its slots, or add words."
         if words:
             found = f"none of {made:,} items has only words of the vocabulary" if made else found
             cure = "Use a larger vocabulary."

@@ -1,4 +1,4 @@
-"""Patterns: texts with slots and region borders, such as `The | {head.sg} | {prep} the | {verb.$number} | {rest}`."""
+"""Patterns, such as `The | {head.sg} | {prep} the | {verb.$number} | {rest}`; variables, rules and phrases."""
 
 import re
 from collections.abc import Iterator, Mapping

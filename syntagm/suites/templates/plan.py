@@ -1,4 +1,4 @@
-"""Configurations of a template: patterns without variables, and the slots in order with their candidate words."""
+"""Configurations of a template: patterns without variables, and the slots in order with the words that meet their conditions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -147,14 +147,10 @@ def _features(
                 raise InputError(at, "closed without a tree", "a tree")
             listed = need(entry["values"], list, f"{at}, values") if "values" in entry else None
             features[name] = Feature(None if listed is None else frozenset(need(one, str, at) for one in listed))
-        _refuse_odd(features[name], at)
+        for value in features[name].values or ():
+            if not value.strip() or value != value.strip() or value == MISSING or set(value) & set("/',"):
+                raise InputError(at, f"the value {toml.shown(value)}", "a value without / , and ', and other than -")
     return features
-
-
-def _refuse_odd(feature: Feature, place: str) -> None:
-    for value in feature.values or ():
-        if not value.strip() or value != value.strip() or value == MISSING or set(value) & set("/',"):
-            raise InputError(place, f"the value {toml.shown(value)}", "a value without / , and ', and other than -")
 
 
 def _class(name: str, declared: Declared, files: Mapping[str, str], folder: str) -> LexicalClass:
@@ -170,11 +166,8 @@ def _class(name: str, declared: Declared, files: Mapping[str, str], folder: str)
         if set(forms) == {MISSING}:
             raise InputError(where, "no form", "at least one form")
         if key in seen:
-            raise InputError(
-                where,
-                f"a second entry {toml.shown(next(form for form in forms if form != MISSING))}",
-                f"one: the first is in {seen[key]}",
-            )
+            found = f"a second entry {toml.shown(next(form for form in forms if form != MISSING))}"
+            raise InputError(where, found, f"one: the first is in {seen[key]}")
         seen[key] = where
     values = {column: feature.values for column, feature in declared.features.items()}
     if declared.uses:

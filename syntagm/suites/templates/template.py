@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from syntagm.core import FormulaError, InputError, counted, known, need, toml
-from syntagm.suites.formula import parse as parse_formula
+from syntagm.core import InputError, counted, known, need, toml
+from syntagm.suites.formula import parse_at
 from syntagm.suites.languages import spelling
 from syntagm.suites.languages.spelling import Spelling
 from syntagm.suites.languages.tags import UNKNOWN, find as find_language
@@ -68,11 +68,6 @@ def name_of(content: Mapping[str, Any], stem: str, place: str) -> str:
             place, f"the name {toml.shown(suite_name)} for a suite", "letters, digits, _, - and spaces", cure
         )
     return suite_name
-
-
-def tags_of(section: Section) -> dict[str, str]:
-    """Return the tags of the suite."""
-    return {_tag(name, place): text for name, text, place in section.texts("tags")}
 
 
 def _tag(name: str, place: str) -> str:
@@ -136,10 +131,7 @@ def predictions_of(section: Section) -> tuple[Prediction, ...]:
     for name, text, place in section.texts("predictions"):
         if not name.strip():
             raise InputError(section.at("predictions"), "a prediction without a name", "a name")
-        try:
-            result.append(Prediction(name, parse_formula(text)))
-        except FormulaError as error:
-            raise FormulaError(f"{place}, {error.place}", error.found, error.expected, error.cure) from None
+        result.append(Prediction(name, parse_at(text, place)))
     if len(result) > MAX_PREDICTIONS:
         raise InputError(section.at("predictions"), f"{len(result):,} predictions", f"at most {MAX_PREDICTIONS}")
     return tuple(result)
@@ -195,15 +187,10 @@ def words_of(section: Section) -> Lexicon:
 
 
 def spread_of(section: Section) -> tuple[str, ...]:
-    """Return the slots that `spread_of` of `[items]` lists: the first that a configuration has gets all entries equally."""
+    """Return the slots that `spread` of `[items]` lists: the first that a configuration has gets all entries equally."""
     place = f"{section.at('items')}, spread"
     value = section.content["items"].get("spread", [])
     return tuple(need(name, str, place) for name in ([value] if isinstance(value, str) else need(value, list, place)))
-
-
-def stream_of(section: Section) -> str:
-    """Return the name of the random numbers of a sample, `stream_of` of `[items]`; empty by default."""
-    return toml.text(section.content["items"], "stream", section.at("items"), "")
 
 
 def cells_of(section: Section, rules: Mapping[str, object]) -> tuple[str, ...]:
@@ -219,9 +206,9 @@ def cells_of(section: Section, rules: Mapping[str, object]) -> tuple[str, ...]:
 def aggregate_of(content: Mapping[str, Any], place: str) -> Aggregate:
     """Return the aggregate: the function that turns the bits of a region's tokens into its value."""
     name = toml.text(content, "aggregate", place, "sum")
-    for aggregate_name in AGGREGATES:
-        if name == aggregate_name:
-            return aggregate_name
+    for aggregate in AGGREGATES:
+        if name == aggregate:
+            return aggregate
     raise InputError(f"{place}, aggregate", toml.shown(name), "one of " + ", ".join(AGGREGATES))
 
 
@@ -231,18 +218,7 @@ MAX_CLASSES = 10_000
 MAX_ENTRIES = 50_000
 
 _TABLES = ("tags", "slots", "vary", "rules", "phrases", "classes", "item_tags")
-_SECTIONS = (
-    "name",
-    "regions",
-    "lexicon",
-    "aggregate",
-    "require",
-    *_TABLES,
-    "conditions",
-    "predictions",
-    "edit",
-    "items",
-)
+_SECTIONS = ("name", *_AT_TOP, *_TABLES, "conditions", "predictions", "edit", "items")
 _SHARED = ("lexicon", "require", "slots", "vary", "rules", "phrases", "classes", "items")
 _PLACED = ("slots", "vary", "rules", "phrases", "classes")
 
@@ -385,12 +361,14 @@ def _template(section: Section, stem: str, lexicon_of: Callable[[str], Lexicon])
     conditions = conditions_of(section)
     regions = regions_of(section, conditions)
     fill, table, n = items_of(section)
+    tags = {_tag(key, at): text for key, text, at in section.texts("tags")}
+    stream = toml.text(content["items"], "stream", section.at("items"), "")
     template = Template(
-        name_of(content, stem, place), place, tags_of(section), regions, conditions,
+        name_of(content, stem, place), place, tags, regions, conditions,
         predictions_of(section), item_tags_of(section),
         vary, tuple(rules), {**pattern.of_lexicon(base), **own_phrases, **rules}, requirements_of(section), choices,
         _together(base, own), fill, table, n, cells_of(section, rules),
-        spread_of(section), stream_of(section), aggregate_of(content, place),
+        spread_of(section), stream, aggregate_of(content, place),
         edit.edit(content, conditions, regions, place), places,
     )  # fmt: skip
     _refuse_clashes(template, own_phrases)
