@@ -1,8 +1,7 @@
 """Templates for tests, made without files."""
 
-from syntagm.suites import Suite
+from syntagm.suites import Lexicon, Suite
 from syntagm.suites.templates import make, template
-from syntagm.suites.templates.lexicon import Lexicon
 
 TABLE = '''
 regions = "subject | verb | rest"

@@ -104,8 +104,20 @@ from syntagm.suites.suite import (
     shared_words as shared_words,
     without as without,
 )
-from syntagm.suites.templates import schema as schema
-from syntagm.suites.templates.sample import counts as counts
+from syntagm.suites.templates import expression as expression, schema as schema
+from syntagm.suites.templates.count import Counted as Counted, Counter as Counter
+from syntagm.suites.templates.draw import meets as meets
+from syntagm.suites.templates.expand import Effort as Effort
+from syntagm.suites.templates.lexicon import (
+    Index as Index,
+    Lexicon as Lexicon,
+    Word as Word,
+    choice as choice,
+    lexical_class as lexical_class,
+    of_words as of_words,
+)
+from syntagm.suites.templates.plan import Plan as Plan, Planner as Planner, Slot as Slot, plans as plans
+from syntagm.suites.templates.sample import Draws as Draws, counts as counts
 from syntagm.suites.templates.template import read_lexicon as read_lexicon
 from syntagm.suites.word_list import (
     WordList as WordList,

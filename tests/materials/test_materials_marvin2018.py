@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 import syntagm
-from syntagm.suites import Suite, expand, read_suite_file, template, violations
+from syntagm.suites import Suite, expand, plans, read_suite_file, template, violations
 from syntagm.suites.formats import marvin2018
-from syntagm.suites.templates.plan import plans
 
 FOLDER = Path(syntagm.__file__).parent / "suites" / "materials" / "marvin2018"
 LEXICON = FOLDER.parent / "lexicon" / "marvin2018.toml"

@@ -9,14 +9,7 @@ from grammar_for_tests import LANGUAGE, read
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from syntagm.suites import counts
-from syntagm.suites.templates import expression
-from syntagm.suites.templates.count import Counted, Counter
-from syntagm.suites.templates.draw import meets
-from syntagm.suites.templates.expand import Effort
-from syntagm.suites.templates.expression import Differ, Expression, Has, Not, Ref, Share
-from syntagm.suites.templates.lexicon import Word, of_words
-from syntagm.suites.templates.sample import Draws
+from syntagm.suites import Counted, Counter, Draws, Effort, Word, counts, expression, meets, of_words
 
 COLUMNS = ("a", "b")
 SLOTS = ("p", "q", "r", "s")
@@ -29,16 +22,16 @@ def words(cells: list[tuple[str, str]]) -> tuple[Word, ...]:
 
 
 cell = st.sampled_from(["x", "y", "z", "x/y", "y/z", "x/y/z", "-"])
-ref = st.builds(Ref, st.sampled_from(SLOTS), st.sampled_from(COLUMNS))
+ref = st.builds(expression.Ref, st.sampled_from(SLOTS), st.sampled_from(COLUMNS))
 atom = st.one_of(
-    st.builds(Has, ref, st.sampled_from([("x",), ("x", "z"), ("-",)])),
-    st.builds(Share, ref, ref),
-    st.builds(Differ, st.sampled_from(SLOTS[:2]), st.sampled_from(SLOTS[2:])),
+    st.builds(expression.Has, ref, st.sampled_from([("x",), ("x", "z"), ("-",)])),
+    st.builds(expression.Share, ref, ref),
+    st.builds(expression.Differ, st.sampled_from(SLOTS[:2]), st.sampled_from(SLOTS[2:])),
 )
 condition = st.recursive(
     atom,
     lambda part: st.one_of(
-        st.builds(Not, part),
+        st.builds(expression.Not, part),
         st.builds(lambda *parts: expression.conjunction(parts), part, part),
         st.builds(lambda *parts: expression.disjunction(parts), part, part),
     ),
@@ -59,7 +52,7 @@ def combinations(counted: Counted) -> list[tuple[int, ...]]:
 )
 @settings(derandomize=True, max_examples=60)
 def test_ranks_are_the_combinations_that_meet_the_conditions(
-    cells: list[list[tuple[str, str]]], joint: list[Expression], spread: str
+    cells: list[list[tuple[str, str]]], joint: list[expression.Expression], spread: str
 ) -> None:
     slots = {slot: words(rows) for slot, rows in zip(SLOTS, cells, strict=True)}
     every = [dict(zip(SLOTS, row, strict=True)) for row in product(*slots.values())]

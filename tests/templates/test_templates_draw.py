@@ -9,11 +9,8 @@ from grammar_for_tests import CROSS, SAMPLE, TABLE, made, one, read, texts
 from hypothesis import given, settings, strategies as st
 
 from syntagm.core import InputError, UsageError
-from syntagm.suites.templates import draw, expression, sample
-from syntagm.suites.templates.expand import Effort
-from syntagm.suites.templates.expression import Ref, values
-from syntagm.suites.templates.lexicon import Index, Word, choice, lexical_class
-from syntagm.suites.templates.plan import Plan, Planner, Slot, plans
+from syntagm.suites import Effort, Index, Plan, Planner, Slot, Word, choice, expression, lexical_class, plans
+from syntagm.suites.templates import draw, sample
 
 
 def slot(name: str, number: int) -> Slot:
@@ -26,7 +23,7 @@ def plan(*slots: Slot, joint: tuple[expression.Expression, ...] = (), **chosen: 
     return Plan(chosen, {}, {}, slots, joint, ())
 
 
-EQUAL = (expression.Share(Ref("b", "third"), Ref("a", "third")),)
+EQUAL = (expression.Share(expression.Ref("b", "third"), expression.Ref("a", "third")),)
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4))
@@ -92,7 +89,10 @@ def test_product_bombs_are_refused_before_anything_is_made(number: int, n: int |
 @given(st.lists(st.integers(0, 5), min_size=4, max_size=4), st.sets(st.sampled_from(["ab", "ac", "bd", "cd", "ad"])))
 @settings(derandomize=True, max_examples=50)
 def test_listing_is_trying_every_rank(sizes: list[int], pairs: set[str]) -> None:
-    joint = tuple(expression.Share(Ref(first, "third"), Ref(second, "third")) for first, second in sorted(pairs))
+    joint = tuple(
+        expression.Share(expression.Ref(first, "third"), expression.Ref(second, "third"))
+        for first, second in sorted(pairs)
+    )
     whole = plan(*map(slot, "abcd", sizes), joint=joint)
     assert list(draw._allowed(whole, Effort("here"))) == [
         rank for rank in range(whole.size) if draw.unrank(whole, rank)
@@ -376,8 +376,8 @@ def test_conditions(condition: str, expected: list[str]) -> None:
     words = lexical_class("noun", 'form|kind\na|person\nb|animal\nc|person / animal\nd|-\ne|""', "here").words
     before = {"before": {"kind": "animal/fish", "none": "-", "empty": ""}}
 
-    def ref(named: Ref) -> Ref | str:
-        return "animal" if named.slot == "$" else Ref(named.slot or "x", named.name)
+    def ref(named: expression.Ref) -> expression.Ref | str:
+        return "animal" if named.slot == "$" else expression.Ref(named.slot or "x", named.name)
 
     [arm] = choice("x", f"noun[{condition}]", "here").arms
     tests = [expression.bound(part, ref, str) for part in arm.conditions]
@@ -405,4 +405,4 @@ def test_another_row_is_another_entry_even_if_it_reads_the_same() -> None:
     ("cell", "expected"), [("a/b", ["a", "b"]), (" a / b ", ["a", "b"]), ("a//", ["a"]), ("-", []), ("", [])]
 )
 def test_values(cell: str, expected: list[str]) -> None:
-    assert sorted(values(cell)) == expected
+    assert sorted(expression.values(cell)) == expected

@@ -7,11 +7,8 @@ import pytest
 from grammar_for_tests import CROSS, SAMPLE, made, read
 
 from syntagm.core import InputError
-from syntagm.suites import counts, find, spelling as of_language
-from syntagm.suites.templates import expand, lexicon, make, sample, spelling, template
-from syntagm.suites.templates.count import members
-from syntagm.suites.templates.lexicon import Index
-from syntagm.suites.templates.make import _Reached, refuse_unused
+from syntagm.suites import Index, counts, find, spelling as of_language
+from syntagm.suites.templates import count, expand, lexicon, make, sample, spelling, template
 
 
 def calls(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[int]:
@@ -173,7 +170,7 @@ def test_sets_of_words_are_made_when_they_are_asked_for(monkeypatch: pytest.Monk
 
 
 def test_a_long_chain_of_slots_in_a_phrase_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    followed = calls(monkeypatch, _Reached, "choice")
+    followed = calls(monkeypatch, make._Reached, "choice")
     slots = "".join(f's{number} = "noun[kind = s{number + 1}.kind]"\n' for number in range(200))
     text = (
         SAMPLE.replace("by the", "{p} the")
@@ -185,7 +182,7 @@ b = {{ text = "of {{s0.sg}}", when = "number = sg" }}
 {slots}s200 = "noun"
 """
     )
-    refuse_unused(read(text))
+    make.refuse_unused(read(text))
     assert 200 < len(followed) < 1_000
 
 
@@ -212,13 +209,13 @@ def test_a_long_chain_of_phrases_is_followed_once(monkeypatch: pytest.MonkeyPatc
         SAMPLE.replace("{other.sg}", "{other.sg} {r}") + f'[rules]\nr = ["a", "{{p0}}"]\n[phrases]\n{chain}p300 = "b"\n'
     )
     visited: list[int] = []
-    names = _Reached._names
+    names = make._Reached._names
 
-    def counted(reached: _Reached) -> list[tuple[str, bool]]:
+    def counted(reached: make._Reached) -> list[tuple[str, bool]]:
         visited.append(len(found := names(reached)))
         return found
 
-    monkeypatch.setattr(_Reached, "_names", counted)
+    monkeypatch.setattr(make._Reached, "_names", counted)
     with pytest.raises(InputError, match="rules nested more than 20 deep"):
         made(text, n=9)
     assert 300 < sum(visited) < 1_000
@@ -251,4 +248,4 @@ def test_a_text_is_not_spelled_if_it_is_much_too_long(monkeypatch: pytest.Monkey
 def test_members_of_sparse_and_dense_sets() -> None:
     for size in (1, 7, 64, 1_000):
         for chosen in (0, 1, (1 << size) - 1, 1 << (size - 1)):
-            assert list(members(chosen, size)) == [number for number in range(size) if chosen >> number & 1]
+            assert list(count.members(chosen, size)) == [number for number in range(size) if chosen >> number & 1]

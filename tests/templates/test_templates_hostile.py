@@ -6,7 +6,7 @@ import pytest
 from grammar_for_tests import CROSS, SAMPLE, TABLE, made
 
 from syntagm.core import InputError, UsageError
-from syntagm.suites.templates import expression
+from syntagm.suites import expression
 
 PIECES = [
     "{",

@@ -7,9 +7,7 @@ import pytest
 from grammar_for_tests import CROSS, LANGUAGE, SAMPLE, TABLE, one, read, texts
 
 from syntagm.core import InputError
-from syntagm.suites.templates import expression
-from syntagm.suites.templates.expression import Ref, bound, parse
-from syntagm.suites.templates.plan import plans
+from syntagm.suites import expression, plans
 
 FRAME = '''
 [classes]
@@ -284,20 +282,20 @@ def test_conditions_are_written_as_they_were() -> None:
         "(a = x or b = y)",
         "(not (a = x, b = y) or c = z)",
     ):
-        [parsed] = parse(text, "here")
+        [parsed] = expression.parse(text, "here")
         assert expression.text(parsed, True) == text
-        assert parse(expression.text(parsed, True), "here") == (parsed,)
+        assert expression.parse(expression.text(parsed, True), "here") == (parsed,)
 
 
 def test_an_implication_that_a_variable_settles_names_no_other_variable() -> None:
-    [parsed] = parse("$a = x => b = $missing", "here")
+    [parsed] = expression.parse("$a = x => b = $missing", "here")
 
-    def ref(named: Ref) -> Ref | str:
-        if named == Ref("$", "missing"):
+    def ref(named: expression.Ref) -> expression.Ref | str:
+        if named == expression.Ref("$", "missing"):
             raise AssertionError
         return "y" if named.slot == "$" else named
 
-    assert bound(parsed, ref, str) == expression.TRUE
+    assert expression.bound(parsed, ref, str) == expression.TRUE
 
 
 def test_a_pair_that_is_equal_or_repeated_is_drawn_again() -> None:
