@@ -12,7 +12,6 @@ import math
 import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from syntagm.core import registry, shown_lines
 from syntagm.suites.check import _spot, alike
@@ -108,6 +107,8 @@ def swapped(suite: Suite, margins: Sequence[float], model: str, file: str = "") 
     """Return a finding for each pair whose sentences may be swapped, as a model's margins in bits show, or one for the suite."""
     # If a model is right about nearly all pairs of a suite, a pair that it gets as clearly wrong as it gets half of the
     # others right may have its labels swapped. If it is wrong about nearly all, those of the whole suite may be.
+    from statistics import median
+
     defined = [margin for margin in margins if not math.isnan(margin)]
     if len(defined) < LEAST:
         return []

@@ -94,10 +94,10 @@ def alternating(path: Path, first: str) -> Iterator[Suite]:
     yield from suites(items, None, str(path))
 
 
-def neighbours(head: str, most: int = 100) -> list[tuple[str, str]]:
-    """Return the first lines of a text in twos, without a line that is cut off."""
+def neighbours(head: str) -> list[tuple[str, str]]:
+    """Return the first 200 lines of a text in twos, without a line that is cut off."""
     whole = head if len(head) < 16_384 else head[: head.rfind("\n", 0, 16_384) + 1]
-    lines = [line for _, line in utf8.lines(whole)][: 2 * most]
+    lines = [line for _, line in utf8.lines(whole)][:200]
     return list(zip(lines[::2], lines[1::2], strict=False))
 
 

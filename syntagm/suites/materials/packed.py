@@ -65,7 +65,7 @@ def plain(path: Path, sheet: str = "") -> Path:
         raise utf8.unreadable(path, error) from None
 
 
-def unpacked(path: Path, endings: Iterable[str], skipped: list[str] | None = None) -> Path:
+def unpacked(path: Path, endings: Iterable[str], skipped: list[str] | None) -> Path:
     """Unpack the files of an archive that may have suites, and return their folder."""
     wanted, place, size, count = set(endings), _place(path), 0, 0
     names: set[str] = set()

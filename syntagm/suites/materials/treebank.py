@@ -246,7 +246,7 @@ def _parsed(comments: Mapping[str, str], rows: Sequence[tuple[int, list[str]]], 
     return Parsed(comments.get("sent_id", ""), text.rstrip(), tuple(words))
 
 
-def forms(treebank: Path, lexicon: Path | None = None) -> Forms:
+def forms(treebank: Path, lexicon: Path | None) -> Forms:
     """Collect the forms of a treebank, and of a lexicon in UniMorph's layout."""
     found = Forms()
     for sentence in sentences(treebank):

@@ -18,9 +18,8 @@ _NAME = re.compile(r"\w[\w-]*(?:\.\w[\w-]*)?")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: its number from 1, its place for messages, and its cells by column."""
+    """A row: its place for messages, and its cells by column."""
 
-    number: int
     place: str
     cells: Mapping[str, str]
 
@@ -57,7 +56,7 @@ def read(text: str, place: str) -> Table:
         expected = "a line with the names of the columns, and at least one row"
         raise InputError(place, counted(len(lines), "line"), expected)
     columns = _columns(lines[0], place)
-    rows = (_row(line, number, columns, f"{place}, row {number}") for number, line in enumerate(lines[1:], 1))
+    rows = (_row(line, columns, f"{place}, row {number}") for number, line in enumerate(lines[1:], 1))
     return Table(place, columns, tuple(rows))
 
 
@@ -76,7 +75,7 @@ def _columns(line: str, place: str) -> tuple[str, ...]:
     return columns
 
 
-def _row(line: str, number: int, columns: tuple[str, ...], place: str) -> Row:
+def _row(line: str, columns: tuple[str, ...], place: str) -> Row:
     cells = [tidy(cell) for cell in line.split("|")]
     if len(cells) != len(columns):
         found = f"{counted(len(cells), 'cell')}: {toml.shown(line)}"
@@ -86,6 +85,4 @@ def _row(line: str, number: int, columns: tuple[str, ...], place: str) -> Row:
             raise InputError(f"{place}, {column}", "an empty cell", "text", 'Write "" for the empty string.')
         if len(cell) > MAX_CELL:
             raise InputError(f"{place}, {column}", f"{len(cell):,} characters", f"at most {MAX_CELL:,}")
-    return Row(
-        number, place, {column: "" if cell == '""' else cell for column, cell in zip(columns, cells, strict=True)}
-    )
+    return Row(place, {column: "" if cell == '""' else cell for column, cell in zip(columns, cells, strict=True)})
