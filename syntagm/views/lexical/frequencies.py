@@ -7,7 +7,7 @@ from pathlib import Path
 from syntagm.core import UsageError
 from syntagm.runs import Run
 from syntagm.suites import word_list
-from syntagm.views.normalised.numbers import read_unigrams
+from syntagm.views.normalised import read_unigrams
 
 FREQUENCY = "frequency"
 
