@@ -17,9 +17,16 @@ from syntagm.stats import mcnemar, power
 from syntagm.stats.clustered import clustered
 from syntagm.stats.interval import of_items
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
-from syntagm.views import Table, clustered as clustered_view, normalised, options, significance
-from syntagm.views.lexical import chart as lexical_figure, table as lexical
-from syntagm.views.lexical.numbers import with_frequency
+from syntagm.views import (
+    Table,
+    clustered as clustered_view,
+    lexical,
+    lexical as lexical_figure,
+    normalised,
+    options,
+    significance,
+)
+from syntagm.views.lexical import with_frequency
 from syntagm.views.normalised import read_unigrams, results, whole
 
 Row = dict[str, object]

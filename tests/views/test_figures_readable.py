@@ -15,11 +15,21 @@ from syntagm.cli import main
 from syntagm.evaluation import FEW_NUMBERS, Estimate, Group, unseen
 from syntagm.papers.hu2020 import figures
 from syntagm.stats import correlations
-from syntagm.views import Figure, axes, contrasts, correlation, coverage, learning_curve, lines, perplexity, phenomena
+from syntagm.views import (
+    Figure,
+    axes,
+    contrasts,
+    correlation,
+    coverage,
+    learning_curve,
+    lexical,
+    lines,
+    perplexity,
+    phenomena,
+)
 from syntagm.views.drawing import curves
 from syntagm.views.drawing.text import remarks, remarks_on
-from syntagm.views.lexical import chart as lexical
-from syntagm.views.lexical.numbers import Words
+from syntagm.views.lexical import Words
 
 MODELS = ("ngram:a@0123abcd", "ngram:b@0123abcd", "lstm:c@0123abcd")
 FEW = {f"phenomenon_{at}": at % 8 + 2 for at in range(12)}

@@ -1,34 +1,180 @@
-"""The figure of accuracy by word frequency: a panel for each suite, and a dot with an interval for each word.
+"""Lexical: accuracy by lexical item, such as the tested verb, with its frequency."""
 
-A suite without any word of known frequency has a dot plot with one row for each word instead.
-"""
-
+import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import isnan, log10
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
+import numpy as np
 import polars as pl
 
 from syntagm.core import UsageError, shown
-from syntagm.runs import Run
+from syntagm.evaluation import Estimate, Kind
+from syntagm.runs import Run, named, ties_of
+from syntagm.stats import Association, in_words, score
+from syntagm.stats.association import association
+from syntagm.suites import word_list
+from syntagm.views import quantity
 from syntagm.views.clustered import By
 from syntagm.views.drawing import axes, dots, layers, panels
 from syntagm.views.drawing.chart import Figure, Spec, finish
 from syntagm.views.drawing.layers import layer
 from syntagm.views.drawing.points import point
 from syntagm.views.drawing.series import Series
+from syntagm.views.drawing.table import Cell, Table, cells
 from syntagm.views.drawing.text import distinct
-from syntagm.views.lexical.numbers import Suites, Text, WordList, Words, correlation_text, of_words
+from syntagm.views.normalised import read_unigrams
 from syntagm.views.options import Measure
 from syntagm.views.quantity import spoken_by
 from syntagm.views.scores.shared import shared_kind
+
+FREQUENCY = "frequency"
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """Word frequencies."""
+
+    of: Callable[[str], float | None]  # label -> frequency; None if unknown
+    about: str  # the source of the numbers
+
+
+def frequencies(run: Run, words: str, unigrams: str) -> Frequencies:
+    """Read word frequencies from a word list, or count words in a text."""
+    if unigrams:
+        counts = read_unigrams(unigrams, run, "treebank", "lower").counts
+        if counts is None:
+            raise UsageError("unigrams=", unigrams, "a text file whose words can be counted")
+        return Frequencies(
+            lambda label: counts.get(label.lower()) or None, f"counted in {Path(unigrams).name}, in lower case"
+        )
+    return _of_list(words)
+
+
+def _of_list(name: str) -> Frequencies:
+    words = word_list.read(name)
+    lemmas: dict[str, float] = {}
+    forms: dict[str, set[float]] = {}
+    for row in words.rows:
+        text = row.tags.get(FREQUENCY, "")
+        try:
+            count = float(text)
+        except ValueError:
+            continue
+        lemmas.setdefault(row.lemma, count)
+        for form in row.forms:
+            forms.setdefault(form, set()).add(count)
+    if not lemmas:
+        raise UsageError("words=", f"{name}, which has no column {FREQUENCY}", "a word list with frequencies")
+
+    def of(label: str) -> float | None:
+        of_form = forms.get(label, set())
+        return lemmas.get(label) or (next(iter(of_form)) if len(of_form) == 1 else None) or None
+
+    return Frequencies(of, f"of the lemma, word list {name}")
+
+
+# The correlation is Spearman's, so it is the same for frequency and for log frequency. Its n is the number of words
+# with a known frequency, not of items: with the seven verbs of a suite, only a nearly perfect correlation is
+# significant. Words of unknown frequency are excluded and counted.
+
+LEAST = 3
+# The options of the view.
+Suites = Annotated[tuple[str, ...], "names of suites, separated by commas; default: all suites with the tag"]
+WordList = Annotated[str, "a word list with frequencies"]
+Text = Annotated[str, "a text to count words in, instead of a word list"]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of one suite under one model."""
+
+    model: str
+    suite: str
+    accuracies: dict[str, Estimate]  # word -> accuracy
+    frequencies: dict[str, float]  # word -> frequency, if known
+    # Spearman's correlation of accuracy and frequency; None with fewer than three words.
+    association: Association | None
+    missing: list[str]  # the words excluded from the correlation
+    about: str  # the source of the frequencies
+
+
+def of_words(
+    runs: Sequence[Run], by: str, suite: Sequence[str], measure: str, words: str, unigrams: str
+) -> list[Words]:
+    """Compute accuracy and frequency of the words of each suite under each model."""
+    items = quantity.tagged(runs, by, measure, [name for name in suite if name], most=1)
+    counts = {model: frequencies(run, words, unigrams) for model, run in named(runs)}
+    tables = []
+    for (model, name), rows in items.groups("model", "suite"):
+        accuracies = by_label(rows, items.kind, name)
+        known = {word: count for word in accuracies if (count := counts[model].of(word)) is not None}
+        association, missing = with_frequency(accuracies, known)
+        tables.append(Words(model, name, accuracies, known, association, missing, counts[model].about))
+    return tables
+
+
+def by_label(rows: pl.DataFrame, kind: Kind, suite: str) -> dict[str, Estimate]:
+    """Compute the accuracy for each label, in alphabetical order."""
+    ordered = rows.sort("tag1", maintain_order=True).with_columns(suite=pl.lit(f"{suite}/") + pl.col("tag1"))
+    labels = ordered["tag1"].unique(maintain_order=True).to_list()
+    return dict(zip(labels, score.accuracy(ordered, lambda _: kind, rows["tolerance"][0]), strict=True))
+
+
+def with_frequency(
+    accuracies: Mapping[str, Estimate], frequencies: Mapping[str, float]
+) -> tuple[Association | None, list[str]]:
+    """Correlate accuracy with frequency over labels (Spearman).
+
+    Returns:
+        The correlation, or None if fewer than three labels remain; and the labels that are excluded because their
+        frequency is unknown or their accuracy is undefined.
+
+    >>> from syntagm.evaluation import Group
+    >>> scores = {"be": 0.9, "swim": 0.5, "smile": 0.6, "x": 1}
+    >>> accuracies = {name: Estimate(Group(), value, 0, 1, 9, "") for name, value in scores.items()}
+    >>> correlation, missing = with_frequency(accuracies, {"be": 9000, "swim": 30, "smile": 70})
+    >>> correlation.value, correlation.n, missing
+    (1.0, 3, ['x'])
+    """
+    kept = [label for label, estimate in accuracies.items() if label in frequencies and not np.isnan(estimate.value)]
+    missing = [label for label in accuracies if label not in kept]
+    if len(kept) < LEAST:
+        return None, missing
+    x: Sequence[float] = [frequencies[label] for label in kept]
+    y: Sequence[float] = [accuracies[label].value for label in kept]
+    return association(x, y, "Spearman"), missing
+
+
+def correlation_text(words: Words) -> str:
+    """Describe the correlation, with n and p.
+
+    >>> correlation_text(Words("m", "s", {}, {}, None, ["x"], ""))
+    'not computed, fewer than three words of known frequency'
+    >>> from syntagm.stats.association import association
+    >>> correlation_text(Words("m", "s", {}, {}, association([1, 2, 3], [1, 8, 9], "Spearman"), [], ""))
+    '+1.00, n=3 words, p=0.33'
+    """
+    if words.association is None:
+        return "not computed, fewer than three words of known frequency"
+    value, n = words.association.value, words.association.n
+    without = f", {len(words.missing)} excluded" if words.missing else ""
+    if math.isnan(value):
+        return f"undefined, all {n} words have the same value{without}"
+    p = "p<0.01" if words.association.p < 0.01 else f"p={words.association.p:.2f}"
+    return f"{value:+.2f}, n={n} words{without}, {p}"
+
+
+# A suite without any word of known frequency has a dot plot with one row for each word instead.
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "word": pl.String, "frequency": pl.Float64, "value": pl.Float64,
     "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "ties": pl.Int64, "undefined": pl.Int64, "method": pl.String,
 }  # fmt: skip
-WIDTH, HEIGHT, COLUMNS = 250, 170, 3
+WIDTH, HEIGHT, ACROSS = 250, 170, 3
 # The number of characters that fit in a line above a panel, and the most words without a frequency that are named
 # there.
 _LINE, _NAMED = 44, 4
@@ -76,7 +222,7 @@ def draw(tables: Sequence[Words], title: str = "") -> Figure:
         "bar: 95% interval for other items of a word; Spearman: rank correlation of accuracy and frequency, n words",
         f"frequency {tables[0].about if tables else ''}{'; dots of models side by side' if len(models) > 1 else ''}",
     ]
-    spec = panels.grid(plots, min(COLUMNS, max(1, len(plots))), 26)
+    spec = panels.grid(plots, min(ACROSS, max(1, len(plots))), 26)
     return Figure(finish(spec, title, subtitle, offset=14), table)
 
 
@@ -180,3 +326,49 @@ def _layers(across: Spec, models: Series) -> list[Spec]:
         ),
         layer(label, {"x": across, "y": axes.of(upright, "at"), "text": {"field": "word"}}, layers.defined("at")),
     ]
+
+
+COLUMNS = ("suite", "measure", "model", "word", "frequency", "score", "low", "high", "n", "ties", "undefined")
+
+
+def make_table(
+    runs: Sequence[Run],
+    by: By = "lemma",
+    suite: Suites = (),
+    measure: Measure = "first",
+    words: WordList = "verbs",
+    unigrams: Text = "",
+) -> Table:
+    """Make one row for each suite, model and word.
+
+    Raises:
+        UsageError: no suite has the tag.
+    """
+    tables = of_words(runs, by, suite, measure, words, unigrams)
+    rows = [
+        (table.suite, measure, table.model, word, _whole(table.frequencies.get(word)), *cells(estimate))
+        for table in tables
+        for word, estimate in table.accuracies.items()
+    ]
+    notes = (
+        f"Frequency {tables[0].about}. An empty cell means that it is unknown. Ties count as {ties_of(runs, measure)}.",
+        *in_words.intervals(estimate.method for table in tables for estimate in table.accuracies.values()),
+        *_correlations(tables),
+    )
+    return Table(f"Accuracy by {by}", COLUMNS, tuple(rows), notes=notes)
+
+
+def _whole(count: float | None) -> Cell:
+    return None if count is None else int(count)
+
+
+def _correlations(tables: Sequence[Words]) -> list[str]:
+    """Return a note for each suite and model with the correlation of accuracy and frequency."""
+    several = len({table.model for table in tables}) > 1
+    return [
+        f"{table.suite}{f', {table.model}' if several else ''}: Spearman of accuracy and frequency {correlation_text(table)}."
+        for table in tables
+    ]
+
+
+__all__ = ["draw_figure", "make_table"]
