@@ -81,7 +81,7 @@ from syntagm.views.modifiers import (
     pairs as pairs,
 )
 from syntagm.views.options import Measure as Measure, call as call, called as called, described as described
-from syntagm.views.people.numbers import Agreement as Agreement, agreement_over as agreement_over, asks as asks
+from syntagm.views.people import Agreement as Agreement, agreement_over as agreement_over, asks as asks
 from syntagm.views.power import judged as judged
 from syntagm.views.quantity import tags_of as tags_of
 from syntagm.views.scores.numbers import (

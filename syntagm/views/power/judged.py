@@ -10,7 +10,7 @@ from syntagm.evaluation import ANSWERS, TABLE, Kind, People, SuiteRecord
 from syntagm.runs import Run, open_run
 from syntagm.stats import Judgements, judgements
 from syntagm.suites import Formula, parse
-from syntagm.views.people import numbers
+from syntagm.views.people import answers, asks, signs_of, whole
 
 
 def read(path: Path) -> Judgements:
@@ -34,7 +34,7 @@ def of_run(run: Run) -> Judgements:
         raise UsageError(
             "--people", f"a run of {run.model}", "a run of `syntagm experiment import`, or a CSV file", cure
         )
-    asked = numbers.asks(run)
+    asked = asks(run)
     parts = [_of_suite(run, record, asked) for record in run.suites]
     rows = pl.concat([part for part, _ in parts])
     people, items = (
@@ -53,7 +53,7 @@ def of_run(run: Run) -> Judgements:
 
 def _of_suite(run: Run, record: SuiteRecord, asked: str) -> tuple[pl.DataFrame, tuple[str, str]]:
     """Return the columns person, key, value and second of a suite, and the names of the two conditions."""
-    rows = numbers.answers(run, record.name)
+    rows = answers(run, record.name)
     if asked == "pairs":
         keyed = rows.with_columns(
             key=pl.concat_str(pl.lit(record.name), "item", "condition", separator="/"), second=pl.lit(value=True)
@@ -61,7 +61,7 @@ def _of_suite(run: Run, record: SuiteRecord, asked: str) -> tuple[pl.DataFrame, 
         return keyed.select("person", "key", "value", "second"), ("", "")
     comparison = _comparison(record)
     turned = 1 if asked == "times" else -1
-    signs = {condition: turned * sign for condition, sign in numbers.signs_of(comparison).items()}
+    signs = {condition: turned * sign for condition, sign in signs_of(comparison).items()}
     if sorted(signs.values()) != [-1, 1]:
         cure = "Plan with a table of the columns person, item, value and condition."
         raise UsageError("--people", f"{len(signs)} conditions in {comparison}", "a comparison of two conditions", cure)
@@ -70,7 +70,7 @@ def _of_suite(run: Run, record: SuiteRecord, asked: str) -> tuple[pl.DataFrame, 
     if asked == "times":
         regions = {reference.region for reference in comparison.references()}
         if "*" in regions:
-            rows = numbers.whole(rows, run.table(TABLE, record.name))
+            rows = whole(rows, run.table(TABLE, record.name))
         else:
             grouped = rows.filter(pl.col("region").is_in(list(regions))).group_by(
                 "person", "item", "condition", maintain_order=True
