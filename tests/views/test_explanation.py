@@ -17,7 +17,7 @@ from syntagm.runs.engine import execute
 from syntagm.runs.imported.pairs import PREDICTION, Tool
 from syntagm.suites import Suite
 from syntagm.views import explanation
-from syntagm.views.conventions.numbers import Chosen, results
+from syntagm.views.conventions import Chosen, results
 from syntagm.views.explanation.search import Candidate
 
 WORDS = (
