@@ -18,7 +18,7 @@ from syntagm.runs.imported.pairs import PREDICTION, Tool
 from syntagm.suites import Suite
 from syntagm.views import explanation
 from syntagm.views.conventions import Chosen, results
-from syntagm.views.explanation.search import Candidate
+from syntagm.views.explanation import Candidate
 
 WORDS = (
     "The",

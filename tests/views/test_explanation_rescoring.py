@@ -18,7 +18,7 @@ from syntagm.runs.engine import execute
 from syntagm.runs.imported.pairs import Tool
 from syntagm.suites import Item, Sentence, Suite
 from syntagm.views import explanation
-from syntagm.views.explanation.rescoring import Rescoring
+from syntagm.views.explanation import Rescoring
 
 # What a tool can do otherwise: with the model, with the texts, and with the numbers.
 SETTINGS = {"bos=no": {"bos": "no"}, "eos=yes": {"eos": "yes"}, "dtype=bf16": {"dtype": "bf16"}}
