@@ -9,6 +9,7 @@ from syntagm.views import (
     coverage as coverage,
     explanation as explanation,
     frequency_bands as frequency_bands,
+    gaps as gaps,
     learning_curve as learning_curve,
     lexical as lexical,
     margins as margins,
@@ -64,13 +65,7 @@ from syntagm.views.effects.numbers import (
 from syntagm.views.export import Export as Export, Outcome as Outcome
 from syntagm.views.export._csv import Csv as Csv
 from syntagm.views.export.scores import COLUMNS as COLUMNS, score_row as score_row
-from syntagm.views.gaps import (
-    comparability as comparability,
-    kept as kept,
-    lemma_groups as lemma_groups,
-    lemmas as lemmas,
-)
-from syntagm.views.gaps.estimates import contexts as contexts, of_suites as of_suites, pooled as pooled
+from syntagm.views.gaps import over_gaps as over_gaps
 from syntagm.views.in_training.callback import EvaluationCallback as EvaluationCallback
 from syntagm.views.in_training.trajectory import Trajectory as Trajectory
 from syntagm.views.learning_curve import LearningCurve as LearningCurve, line as line

@@ -16,14 +16,13 @@ from syntagm.core import RunError, UsageError, public
 from syntagm.evaluation import DEFAULT, Estimate, Kind
 from syntagm.runs import Run, different, different_content, listed, named, run_of, treatment, unit as unit_of
 from syntagm.stats import LEVEL, Comparison, Resampling, bootstrap, in_words, paired, using, verdicts
-from syntagm.views import coverage
+from syntagm.views import coverage, gaps
 from syntagm.views.drawing import axes, dots, panels
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.views.drawing.points import Row, estimated
 from syntagm.views.drawing.series import COLOURS
 from syntagm.views.drawing.table import Cell, Listing, Table
 from syntagm.views.drawing.text import IN_FIGURE, lines, or_none, remarks
-from syntagm.views.gaps import comparability
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import predictions, refuse_conjunction
 from syntagm.views.scores.shared import shared_kind
@@ -73,7 +72,7 @@ class Pairing:
     discordant: pl.DataFrame
     skipped: list[str]  # one sentence for each thing that was not compared, with the reason
     # One sentence for each reason why the runs are not comparable at all: other conventions, and see
-    # `views.gaps.comparability`; and one for each run in which unknown tokens are compared (`views.coverage`).
+    # `views.gaps`; and one for each run in which unknown tokens are compared (`views.coverage`).
     warnings: list[str]
     # What margins are differences of; "" if it is not the same under both models, so that margins can't be compared.
     unit: str = DEFAULT
@@ -164,7 +163,7 @@ def untested(measure: str, kind: Kind) -> str:
 
 def warnings_of(first: Run, second: Run, kind: Kind) -> list[str]:
     """Return one sentence for each reason why two fill runs are not comparable."""
-    return comparability.warnings(first, second, kind is not Kind.VERDICT)
+    return gaps.incomparable(first, second, kind is not Kind.VERDICT)
 
 
 def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame, list[str]]:

@@ -9,15 +9,13 @@ import polars as pl
 from syntagm.core import UsageError, shown
 from syntagm.evaluation import Estimate, MeasureName, nucleus
 from syntagm.runs import Run
+from syntagm.views import gaps
 from syntagm.views.drawing import axes, layers, panels
 from syntagm.views.drawing.chart import Figure, Spec, finish
 from syntagm.views.drawing.layers import layer
 from syntagm.views.drawing.points import Row, estimated, point
 from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import readable
-from syntagm.views.gaps import kept
-from syntagm.views.gaps.estimates import estimates, pooled
-from syntagm.views.gaps.filled import filled
 
 SCHEMA = {
     "group": pl.String, "model": pl.String, "end": pl.String, "share": pl.Float64, "whole": pl.Boolean, "value": pl.Float64,
@@ -56,7 +54,7 @@ def subtitle(measure: str, runs: Sequence[tuple[str, Run]]) -> list[str]:
         "covered": "probability mass of the counted forms",
         "invalid": "proportion of contexts in which no lemma counts",
     }
-    several = [shown(name) for name, run in runs if kept.several_tokens(run)]
+    several = [shown(name) for name, run in runs if gaps.several_tokens(run)]
     names = f" for {', '.join(several)}" if len(several) < len(runs) else ""
     pale = "the paler a dot, the fewer contexts are valid; " if measure in ("equal_weight", "model_weight") else ""
     return [
@@ -75,10 +73,10 @@ def draw_figure(
         UsageError: no run has cut-offs.
         RunError: a run is not a fill run.
     """
-    rows, named_runs = [], filled(runs)
+    rows, named_runs = [], gaps.filled(runs)
     for name, run in named_runs:
         tagged = all("construction" in suite.tags for suite in run.suites)
-        for estimate in pooled(run) if tagged else estimates(run):
+        for estimate in gaps.pooled(run) if tagged else gaps.estimates(run):
             group = estimate.group["construction"] if tagged else estimate.group.suite
             if row := row_of(estimate, group, name, measure):
                 rows.append(row)

@@ -3,15 +3,15 @@
 Scores are accuracies of suites (`of` is "suite"), means over all suites (`of` is "all suites"), and means over the suites
 with a value of a tag (`of` is the tag, `name` its value). `measure` is a prediction, or a rule of `stats.score`. Means have
 a signature only under another convention than bits. For fill runs, the scores of suites are the estimates of the run,
-including `covered` and `invalid` (see `views.gaps.estimates`).
+including `covered` and `invalid` (see `views.gaps`).
 """
 
 from collections.abc import Iterator
 
 from syntagm.evaluation import DEFAULT, Estimate
 from syntagm.runs import Run, convention_of, signature_over
+from syntagm.views import gaps
 from syntagm.views.export._csv import Csv, Row
-from syntagm.views.gaps import estimates as gap_estimates, kept
 from syntagm.views.scores import numbers as estimates
 
 COLUMNS = (
@@ -21,10 +21,10 @@ COLUMNS = (
 
 
 def _rows(run: Run) -> Iterator[Row]:
-    if kept.over_gaps(run):
+    if gaps.over_gaps(run):
         # Estimates of suites are over contexts; scores over suites are computed as for any run.
         over_suites = (estimate for estimate in estimates.estimates(run) if not estimate.group.suite)
-        yield from (score_row(run, estimate) for estimate in (*gap_estimates.estimates(run), *over_suites))
+        yield from (score_row(run, estimate) for estimate in (*gaps.estimates(run), *over_suites))
         return
     several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and estimates.conjoins(run)}
     together = (

@@ -8,6 +8,7 @@ import polars as pl
 
 from syntagm.evaluation import Estimate, Group, Kind
 from syntagm.runs import Run, named, titles
+from syntagm.views import gaps
 from syntagm.views.drawing import axes, layers
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.views.drawing.layers import layer
@@ -15,7 +16,6 @@ from syntagm.views.drawing.panels import heading, pile
 from syntagm.views.drawing.points import Row, estimated, point
 from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import distinct, lines, or_none, remarks_on
-from syntagm.views.gaps import kept
 from syntagm.views.options import Measure
 from syntagm.views.scores.numbers import accuracies, by_group, chance_of_suite, panel_tag
 from syntagm.views.scores.shared import shared_kind
@@ -42,7 +42,7 @@ def draw_figure(runs: Sequence[Run], measure: Measure = "first") -> Figure:
             chance[title] = chance_of_suite(record, measure).value
             groups[title] = (record.group(tag) or f"no {tag}") if tag else ""
     kind = shared_kind(runs, measure)
-    noun = "context" if kept.over_gaps(runs[0]) else "item"
+    noun = "context" if gaps.over_gaps(runs[0]) else "item"
     title = "Accuracy by suite" if kind is Kind.VERDICT else f"{measure} by suite"
     return draw(estimates, chance, title, kind, f"mean {measure}", noun, groups)
 

@@ -13,8 +13,8 @@ from syntagm.evaluation.chance import chance
 from syntagm.runs import TIES, Run, by_suite, named, run_of, tie_value, whole
 from syntagm.stats import Resampling, score, using
 from syntagm.suites import parse
+from syntagm.views import gaps
 from syntagm.views.drawing.table import Listing, Table, cells
-from syntagm.views.gaps import estimates as gap_estimates, kept
 
 _NUMBERS = ("value", "low", "high", "n", "ties", "undefined")
 TAGS = ("circuit", "phenomenon", "field", "linguistics_term")
@@ -61,10 +61,10 @@ def tabulated(estimates: Sequence[Estimate]) -> Table:
 def accuracies(run: Run, rule: str = "") -> list[Estimate]:
     """Compute the accuracy of each suite and measure, or of each suite by one rule."""
     computed = score.accuracies(tally(run, rule), run.kind)
-    if not kept.over_gaps(run):
+    if not gaps.over_gaps(run):
         return computed
     # The intervals of fill runs know contexts and lemmas.
-    of_gaps = {(estimate.group.suite, estimate.group.measure): estimate for estimate in gap_estimates.estimates(run)}
+    of_gaps = {(estimate.group.suite, estimate.group.measure): estimate for estimate in gaps.estimates(run)}
     estimates = []
     for estimate in computed:
         suite, measure = estimate.group.suite, estimate.group.measure
