@@ -99,7 +99,7 @@ def _of_people(
 ) -> "tuple[Table, Figure, int]":
     """Plan from judgements."""
     from syntagm.stats import planning
-    from syntagm.views import judged
+    from syntagm.views import read_judgements
     from syntagm.views.power import chart, numbers, table
 
     if folders:
@@ -108,7 +108,7 @@ def _of_people(
     if unknown := [name for name in chosen if name not in readers]:
         raise UsageError("power", f"no option {unknown[0]!r} for people", ", ".join(f"{name}=" for name in readers))
     sizes: dict[str, Any] = {name: readers[name](text) for name, text in chosen.items()}
-    pilot = judged.read(file)
+    pilot = read_judgements(file)
     against = _against(opposed, pilot)
     names = pilot.names if pilot.second is not None else (f"{against:g}", "mean")
     plan = numbers.of_people(planning.People(pilot, against), names, **sizes)

@@ -76,8 +76,12 @@ from syntagm.views.modifiers import (
     pairs as pairs,
 )
 from syntagm.views.options import Measure as Measure, call as call, called as called, described as described
-from syntagm.views.people import Agreement as Agreement, agreement_over as agreement_over, asks as asks
-from syntagm.views.power import judged as judged
+from syntagm.views.people import (
+    Agreement as Agreement,
+    agreement_over as agreement_over,
+    asks as asks,
+    read_judgements as read_judgements,
+)
 from syntagm.views.quantity import tags_of as tags_of
 from syntagm.views.scores.numbers import (
     accuracies as accuracies,

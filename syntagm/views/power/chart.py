@@ -12,10 +12,8 @@ from syntagm.views.drawing.points import point
 from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import signed
 from syntagm.views.options import Measure
-from syntagm.views.power import numbers
-from syntagm.views.power.numbers import Classes, Difference, Items, Models, Plan, Suites, frame, of_runs
+from syntagm.views.power.numbers import SCHEMA, Classes, Difference, Items, Models, Plan, Suites, frame, of_runs
 
-SCHEMA = numbers.SCHEMA
 WIDTH, HEIGHT, COLUMNS = 260, 180, 2
 _TITLES = {
     "models": "models of each class", "suites": "suites", "items": "items", "judgements": "judgements of each item",
