@@ -21,6 +21,7 @@ from syntagm.views import (
     people_effects as people_effects,
     perplexity as perplexity,
     phenomena as phenomena,
+    power as power,
     regions as regions,
     shared_words as shared_words,
     surface as surface,
