@@ -167,10 +167,10 @@ def _count(text: str) -> int | None:
 
 def _effects(runs: "tuple[Run, Run]", rule: str | None) -> "tuple[list[dict[str, Any]], tuple[str, ...]]":
     """Return the effects in bits under both models and their differences, as rows of the table of effects, and its notes."""
-    from syntagm.views import letters, make_table
+    from syntagm.views import effects, letters
 
     # All predictions together have no effect of their own, so `all` shows the comparisons of each.
-    table = make_table(runs, measure="each" if rule in (None, "all") else rule, paired=True)
+    table = effects.make_table(runs, measure="each" if rule in (None, "all") else rule, paired=True)
     names = {"effect A": "effect_a", "effect B": "effect_b", "B - A": "difference"}
     notes = tuple(note for note in table.notes if note not in letters(runs))
     return table.to_frame().drop("A", "B").rename(names).to_dicts(), notes

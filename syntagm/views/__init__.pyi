@@ -7,6 +7,7 @@ from syntagm.views import (
     comparison as comparison,
     correlation as correlation,
     coverage as coverage,
+    effects as effects,
     explanation as explanation,
     frequency_bands as frequency_bands,
     gaps as gaps,
@@ -53,9 +54,7 @@ from syntagm.views.drawing.panels import pile as pile
 from syntagm.views.drawing.save import endings as endings
 from syntagm.views.drawing.table import Cell as Cell, Table as Table, narrowed as narrowed
 from syntagm.views.drawing.text import lines as lines, or_none as or_none, shown_duration as shown_duration
-from syntagm.views.effects import make_table as make_table
-from syntagm.views.effects.chart import draw as draw, extent as extent
-from syntagm.views.effects.numbers import (
+from syntagm.views.effects import (
     Differences as Differences,
     Effect as Effect,
     comparisons as comparisons,

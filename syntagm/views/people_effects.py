@@ -15,7 +15,7 @@ from syntagm.views.drawing.chart import Figure, Spec, finish
 from syntagm.views.drawing.panels import pile
 from syntagm.views.drawing.table import Table
 from syntagm.views.drawing.text import or_none
-from syntagm.views.effects.numbers import contrast
+from syntagm.views.effects import contrast
 from syntagm.views.people import Effect
 
 COLUMNS = (

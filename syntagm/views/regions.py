@@ -25,14 +25,14 @@ from syntagm.evaluation.regions import regions
 from syntagm.runs import Run, chosen_suite, having
 from syntagm.stats import interval, within
 from syntagm.suites import Reference, direction_of, language_of
+from syntagm.views import effects
 from syntagm.views.drawing import axes, layers
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.views.drawing.layers import layer
 from syntagm.views.drawing.panels import beside, heading, pile
 from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import IN_FIGURE, distinct, lines, remarks
-from syntagm.views.effects import chart as effects_chart
-from syntagm.views.effects.numbers import Effect, effects, first_of_several, limits as limits_of_effects, references
+from syntagm.views.effects import Effect, first_of_several, references, suite_effects
 from syntagm.views.options import Suite
 
 # The least number of bits that the scale of a compared region shows: smaller differences are not worth a picture.
@@ -120,7 +120,7 @@ def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
             f"suite={name}", "sentences without regions", "regions", "The figure `margins` needs no regions."
         )
     compared = {reference for _, run in models for reference in references(run.suite(name))}
-    of_models = [effect for model, run in models for effect in effects(run, name, "first", model)]
+    of_models = [effect for model, run in models for effect in suite_effects(run, name, "first", model)]
     prediction = next(filter(None, (first_of_several(run.suite(name)) for _, run in models)), "")
     first = models[0][1].suite(name)
     return draw(tables, name, compared, of_models, prediction, is_leftward(first.tags))
@@ -182,7 +182,7 @@ def draw(
     if zoomed:
         subtitle.append(f"grey band, and right on a scale of its own: a compared region; 95% interval: {within.METHOD}")
     if compared_effects:
-        below = effects_chart.panel(compared_effects, list(models.values()), "", effects_chart.extent(compared_effects))
+        below = effects.panel(compared_effects, list(models.values()), "", effects.extent(compared_effects))
         independent = {"scale": {"color": "independent", "shape": "independent"}}
         spec = pile([spec, below], 24, resolve=independent)
         subtitle.append("below: mean differences within items, 95% interval; right of 0 supports the prediction")
@@ -193,7 +193,7 @@ def draw(
         for row in rows.iter_rows(named=True)
         if row["remarks"]
     ]
-    of_effects = limits_of_effects(compared_effects, IN_FIGURE)
+    of_effects = effects.limits(compared_effects, IN_FIGURE)
     limits = dict.fromkeys((*remarks(on_means, IN_FIGURE), unseen("items"), *of_effects))
     return Figure(finish(spec, title, [*subtitle, *lines(limits)]), rows)
 

@@ -7,7 +7,7 @@ from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.views import by_name, regions
-from syntagm.views.effects.numbers import references
+from syntagm.views.effects import references
 
 # The toy model's bigrams: log2((12 + 24) / (8 + 1)), ...
 THE = log2(36 / 9)
