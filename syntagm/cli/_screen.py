@@ -22,7 +22,7 @@ from syntagm.runs import Run, named
 from syntagm.suites import Suite, sample_of
 from syntagm.views import accuracies, chance_of, mean_name, shared_words, shown_duration, ties_of_pairs
 from syntagm.views.drawing.text import limits
-from syntagm.views.scores.numbers import scores
+from syntagm.views.estimates import scores
 
 # Seconds between lines of progress, and from the first answer to the first line, which has an estimate of the time.
 _INTERVAL, _FIRST = 10.0, 2.0

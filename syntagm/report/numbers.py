@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from syntagm.evaluation import Chance, Estimate, SuiteRecord, result
 from syntagm.runs import Run
-from syntagm.views.scores import numbers as estimates
+from syntagm.views import estimates
 
 R = TypeVar("R", bound=Run)
 _PUNCTUATION = re.compile(r"(?<=[_:@?&=,/.)-])(?=\w)")

@@ -83,13 +83,7 @@ from syntagm.views.people import (
     read_judgements as read_judgements,
 )
 from syntagm.views.quantity import tags_of as tags_of
-from syntagm.views.scores.numbers import (
-    accuracies as accuracies,
-    chance_of as chance_of,
-    chance_of_suite as chance_of_suite,
-    mean_name as mean_name,
-    ties_of_pairs as ties_of_pairs,
-)
+from syntagm.views.estimates import accuracies as accuracies, chance_of as chance_of, chance_of_suite as chance_of_suite, mean_name as mean_name, ties_of_pairs as ties_of_pairs
 from syntagm.views.shared_words import SharedWords as SharedWords
 from syntagm.views.surface import PROPERTIES as PROPERTIES
 from syntagm.views.trajectory.numbers import Curve as Curve, Scale as Scale

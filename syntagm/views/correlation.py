@@ -14,8 +14,8 @@ from syntagm.views.drawing.chart import INK, Figure, Spec, finish
 from syntagm.views.drawing.layers import layer
 from syntagm.views.drawing.panels import heading
 from syntagm.views.drawing.text import or_none, short_names
+from syntagm.views.estimates import accuracies
 from syntagm.views.options import Measure
-from syntagm.views.scores.numbers import accuracies
 
 CELL = 68
 _TITLES = {"Pearson": "Pearson's r, of accuracies", "Spearman": "Spearman's rho, of their ranks"}

@@ -27,8 +27,8 @@ from syntagm.views.drawing.layers import layer
 from syntagm.views.drawing.points import Row, estimated, point
 from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import lines, readable, remarks_on
+from syntagm.views.estimates import called, scores
 from syntagm.views.options import Measure, Tag
-from syntagm.views.scores.numbers import called, scores
 from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
 
 SLOPES = {

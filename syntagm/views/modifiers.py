@@ -17,7 +17,7 @@ from syntagm.views.classes import INSTANCE
 from syntagm.views.drawing import axes, dots, panels
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.text import lines, remarks_on, signed
-from syntagm.views.scores.numbers import predictions
+from syntagm.views.estimates import predictions
 
 PLAIN, MODIFIED = "no modifier", "with modifier"
 # What a suite's name has more than that of the same suite without modifiers, as in the collection hu2020.

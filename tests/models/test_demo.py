@@ -19,7 +19,7 @@ from syntagm.cli import _parser
 from syntagm.cli.train import given_settings
 from syntagm.training import families
 from syntagm.views import chance_of
-from syntagm.views.scores.numbers import scores
+from syntagm.views.estimates import scores
 
 DEMO = Path(syntagm.models.__file__).with_name("_demo")
 ROOT = Path(__file__).resolve().parents[2]

@@ -21,8 +21,8 @@ from syntagm.models.names import load
 from syntagm.runs import Run, fill, open_run, run_suites as score
 from syntagm.suites import Item, Sentence, Suite, WordList, WordRow
 from syntagm.views import accuracies, chance_of, compare, gaps
+from syntagm.views.estimates import estimates as estimate
 from syntagm.views.export import results as results_csv, scores as scores_csv, tokens as tokens_csv
-from syntagm.views.scores.numbers import estimates as estimate
 
 VERBS = [("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"), ("old_s", "old_p"), ("odds", "odd")]
 WORDS = WordList("six", ("singular", "plural"), tuple(WordRow(forms[1], forms) for forms in VERBS))

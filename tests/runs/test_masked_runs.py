@@ -16,7 +16,7 @@ from syntagm.report import report
 from syntagm.runs import run_suites as run
 from syntagm.suites import Suite
 from syntagm.views import accuracies, compare
-from syntagm.views.scores.numbers import scores
+from syntagm.views.estimates import scores
 
 NAMES = (
     "adjunct_island",

@@ -15,9 +15,9 @@ from syntagm.runs import Run, open_run
 from syntagm.stats import Comparison
 from syntagm.suites import Item, Region, Sentence, sampled
 from syntagm.views import by_name, mean_name, methods
+from syntagm.views.estimates import grouping_tags
 from syntagm.views.options import options
 from syntagm.views.quantity import labels
-from syntagm.views.scores.numbers import grouping_tags
 
 DECLARED = [
     (kind, name, option.name)

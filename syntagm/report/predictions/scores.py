@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from syntagm.evaluation import Chance, Estimate, Kind, unknown
 from syntagm.report.numbers import Column, Subject
 from syntagm.runs import Run, named
+from syntagm.views import estimates
 from syntagm.views.drawing.text import limits as limits_of
-from syntagm.views.scores import numbers as estimates
 
 # What the names of predictions of the bundled collections mean, and those of BLiMP.
 MEANINGS = {

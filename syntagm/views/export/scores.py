@@ -10,9 +10,8 @@ from collections.abc import Iterator
 
 from syntagm.evaluation import DEFAULT, Estimate
 from syntagm.runs import Run, convention_of, signature_over
-from syntagm.views import gaps
+from syntagm.views import estimates, gaps
 from syntagm.views.export._csv import Csv, Row
-from syntagm.views.scores import numbers as estimates
 
 COLUMNS = (
     *("model", "of", "name", "measure", "value", "low", "high", "n", "ties", "undefined"),
@@ -38,7 +37,7 @@ def _rows(run: Run) -> Iterator[Row]:
 
 
 def score_row(run: Run, estimate: Estimate) -> tuple[object, ...]:
-    """Return the row for an estimate of `syntagm.views.scores.numbers`, with the columns `COLUMNS`."""
+    """Return the row for an estimate of `syntagm.views.estimates`, with the columns `COLUMNS`."""
     expected = estimates.chance_of(run, estimate)
     numbers = (*estimate.numbers, expected.value, expected.method)
     return (estimate.group.model, *_about(estimate), *numbers, estimate.method, _signature(run, estimate))

@@ -11,7 +11,7 @@ from syntagm.core import RunError
 from syntagm.evaluation import Kind
 from syntagm.runs import Run
 from syntagm.stats import matching, score
-from syntagm.views.scores.numbers import predictions
+from syntagm.views.estimates import predictions
 
 _ITEM = ("item", "occurrence")
 _EMPTY = pl.DataFrame(schema={"item": pl.String, "occurrence": pl.Int64, "value": pl.Float64})

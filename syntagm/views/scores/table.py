@@ -10,8 +10,8 @@ from syntagm.stats import in_words
 from syntagm.views import shared_words
 from syntagm.views.drawing.table import Cell, Table, cells
 from syntagm.views.drawing.text import or_none, remarks
+from syntagm.views.estimates import accuracies, chance_of, chance_of_suite, scores
 from syntagm.views.options import Named, measures
-from syntagm.views.scores.numbers import accuracies, chance_of, chance_of_suite, scores
 
 COLUMNS = ("suite", "measure", "model", "score", "low", "high", "n", "ties", "undefined", "chance")
 MEANING = {
