@@ -10,9 +10,8 @@ from syntagm.runs import Run, unequal
 from syntagm.views.drawing import axes, dots, panels
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.text import lines, remarks_on
-from syntagm.views.estimates import of_models
+from syntagm.views.estimates import of_models, shared_kind
 from syntagm.views.options import Tag
-from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "circuit": pl.String, "name": pl.String, "series": pl.String, "value": pl.Float64, "low": pl.Float64,

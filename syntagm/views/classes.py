@@ -27,9 +27,8 @@ from syntagm.views.drawing import axes, dots, panels
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import lines, or_none, remarks, remarks_on, signed
-from syntagm.views.estimates import chance_of, of_models
+from syntagm.views.estimates import chance_of, of_models, shared_kind, shared_suites, values_of
 from syntagm.views.options import Measure
-from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
 
 INSTANCE = ("model", "corpus", "seed")
 # The random units of the mean over suites and instances.

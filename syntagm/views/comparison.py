@@ -23,9 +23,8 @@ from syntagm.views.drawing.points import Row, estimated
 from syntagm.views.drawing.series import COLOURS
 from syntagm.views.drawing.table import Cell, Listing, Table
 from syntagm.views.drawing.text import IN_FIGURE, lines, or_none, remarks
-from syntagm.views.estimates import predictions, refuse_conjunction
+from syntagm.views.estimates import predictions, refuse_conjunction, shared_kind
 from syntagm.views.options import Measure
-from syntagm.views.scores.shared import shared_kind
 from syntagm.views.shared_words import SharedWords, remark
 
 COLUMNS = (

@@ -17,9 +17,9 @@ from syntagm.views.clustered import OneSuite
 from syntagm.views.drawing import axes, curves
 from syntagm.views.drawing.chart import Figure
 from syntagm.views.drawing.table import Table
+from syntagm.views.estimates import shared_kind
 from syntagm.views.options import Measure
 from syntagm.views.quantity import numeric, spoken_by, tabulated, tagged
-from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "suite": pl.String, "measure": pl.String, "model": pl.String, "level": pl.String, "other": pl.String,

@@ -27,9 +27,8 @@ from syntagm.views.drawing.layers import layer
 from syntagm.views.drawing.points import Row, estimated, point
 from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import lines, readable, remarks_on
-from syntagm.views.estimates import called, scores
+from syntagm.views.estimates import called, scores, shared_kind, shared_suites, values_of
 from syntagm.views.options import Measure, Tag
-from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
 
 SLOPES = {
     "family": pl.String, "phenomenon": pl.String, "slope": pl.Float64, "se": pl.Float64, "low": pl.Float64,

@@ -26,10 +26,10 @@ from syntagm.views.drawing.points import point
 from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.table import Cell, Table, cells
 from syntagm.views.drawing.text import distinct
+from syntagm.views.estimates import shared_kind
 from syntagm.views.normalised import read_unigrams
 from syntagm.views.options import Measure
 from syntagm.views.quantity import spoken_by
-from syntagm.views.scores.shared import shared_kind
 
 FREQUENCY = "frequency"
 

@@ -14,9 +14,8 @@ from syntagm.views.drawing import axes, layers
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.views.drawing.layers import layer
 from syntagm.views.drawing.panels import by_model
-from syntagm.views.estimates import predictions
+from syntagm.views.estimates import predictions, shared_kind
 from syntagm.views.options import Named, Suite, measures
-from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "measure": pl.String, "start": pl.Float64, "end": pl.Float64,

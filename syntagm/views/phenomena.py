@@ -18,9 +18,8 @@ from syntagm.runs import Run
 from syntagm.views.drawing import axes, dots
 from syntagm.views.drawing.chart import GREY, INK, Figure, finish
 from syntagm.views.drawing.text import lines, only, readable, remarks_on
-from syntagm.views.estimates import chance_of, of_models
+from syntagm.views.estimates import chance_of, of_models, shared_kind
 from syntagm.views.options import Measure, Tag
-from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "phenomenon": pl.String, "model": pl.String, "paradigms": pl.Int64, "value": pl.Float64, "low": pl.Float64,

@@ -20,8 +20,8 @@ from syntagm.views.drawing.points import point
 from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.table import Table
 from syntagm.views.drawing.text import signed
+from syntagm.views.estimates import shared_suites, values_of
 from syntagm.views.options import Measure
-from syntagm.views.scores.shared import shared_suites, values_of
 
 Sizes = tuple[int, ...]
 Grid = Sequence[Mapping[str, int]]

@@ -17,8 +17,8 @@ from syntagm.views.drawing import axes, curves
 from syntagm.views.drawing.chart import Figure
 from syntagm.views.drawing.curves import Panel
 from syntagm.views.drawing.points import Row
+from syntagm.views.estimates import shared_kind
 from syntagm.views.options import Named, measures
-from syntagm.views.scores.shared import shared_kind
 
 _KEYS = ("item", "occurrence")
 PROPERTIES = {

@@ -6,7 +6,7 @@ import numpy as np
 from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.runs import open_run
-from syntagm.views.scores.shared import values_of
+from syntagm.views.estimates import values_of
 
 
 def test_items_keep_their_places_whichever_run_has_them_first(tmp_path: Path) -> None:

@@ -16,9 +16,8 @@ from syntagm.views.drawing.panels import heading, pile
 from syntagm.views.drawing.points import Row, estimated, point
 from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import distinct, lines, or_none, remarks_on
-from syntagm.views.estimates import accuracies, by_group, chance_of_suite, panel_tag
+from syntagm.views.estimates import accuracies, by_group, chance_of_suite, panel_tag, shared_kind
 from syntagm.views.options import Measure
-from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "measure": pl.String, "value": pl.Float64, "low": pl.Float64,
