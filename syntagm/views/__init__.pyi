@@ -8,6 +8,7 @@ from syntagm.views import (
     correlation as correlation,
     coverage as coverage,
     effects as effects,
+    estimates as estimates,
     explanation as explanation,
     frequency_bands as frequency_bands,
     gaps as gaps,
@@ -24,6 +25,7 @@ from syntagm.views import (
     phenomena as phenomena,
     power as power,
     regions as regions,
+    scores as scores,
     shared_words as shared_words,
     surface as surface,
     trajectory as trajectory,
@@ -62,6 +64,13 @@ from syntagm.views.effects import (
     first_of_several as first_of_several,
     within as within,
 )
+from syntagm.views.estimates import (
+    accuracies as accuracies,
+    chance_of as chance_of,
+    chance_of_suite as chance_of_suite,
+    mean_name as mean_name,
+    ties_of_pairs as ties_of_pairs,
+)
 from syntagm.views.export import Export as Export, Outcome as Outcome
 from syntagm.views.export._csv import Csv as Csv
 from syntagm.views.export.scores import COLUMNS as COLUMNS, score_row as score_row
@@ -83,7 +92,6 @@ from syntagm.views.people import (
     read_judgements as read_judgements,
 )
 from syntagm.views.quantity import tags_of as tags_of
-from syntagm.views.estimates import accuracies as accuracies, chance_of as chance_of, chance_of_suite as chance_of_suite, mean_name as mean_name, ties_of_pairs as ties_of_pairs
 from syntagm.views.shared_words import SharedWords as SharedWords
 from syntagm.views.surface import PROPERTIES as PROPERTIES
 from syntagm.views.trajectory.numbers import Curve as Curve, Scale as Scale

@@ -16,8 +16,7 @@ from syntagm.papers.newman2021 import confound, findings, reproduce as newman202
 from syntagm.papers.newman2021.rows import with_tse
 from syntagm.runs import Run, fill, open_run
 from syntagm.suites import Suite, WordList, WordRow
-from syntagm.views import Figure, Table, frequency_bands, gaps, groups, nucleus, options
-from syntagm.views.scores import table as scores
+from syntagm.views import Figure, Table, frequency_bands, gaps, groups, nucleus, options, scores
 
 LABELS = ("singular", "plural")
 FORMS = {"be": ("is", "are"), "bark": ("barks", "bark"), "cut": ("cuts", "cut"), "sing": ("sings", "sing")}

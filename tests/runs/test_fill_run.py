@@ -20,8 +20,7 @@ from syntagm.models.contract import Sees
 from syntagm.models.names import load
 from syntagm.runs import Run, fill, open_run, run_suites as score
 from syntagm.suites import Item, Sentence, Suite, WordList, WordRow
-from syntagm.views import accuracies, chance_of, compare, gaps
-from syntagm.views.estimates import estimates as estimate
+from syntagm.views import accuracies, chance_of, compare, estimates, gaps
 from syntagm.views.export import results as results_csv, scores as scores_csv, tokens as tokens_csv
 
 VERBS = [("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"), ("old_s", "old_p"), ("odds", "odd")]
@@ -243,7 +242,7 @@ def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
     shown = {(one.group.suite, one.group.measure): cell(one.low) for one in gaps.estimates(run)}
     rows = [line.split(",") for line in scores_csv.EXPORT.lines(run)]
     assert {(row[2], row[3]): row[5] for row in rows if row[1] == "suite"} == shown
-    [tse, equal, *_] = estimate(run)
+    [tse, equal, *_] = estimates.estimates(run)
     assert (chance_of(run, tse).value, tse.group.measure) == (0.5, "tse")
     assert chance_of(run, equal).method == "no chance level: a measure without a formula"
     with pytest.raises(UsageError, match="one of the run's measures"):

@@ -14,10 +14,9 @@ from report_examples import ATTACKS
 
 from syntagm.core import UsageError, visible
 from syntagm.evaluation import Estimate, Group
-from syntagm.views import Figure, margins, regions
+from syntagm.views import Figure, margins, regions, scores
 from syntagm.views.drawing import pdf, png
 from syntagm.views.drawing.svg import ATTRIBUTES, ELEMENTS, checked
-from syntagm.views.scores import chart as scores
 
 
 def hostile_scores() -> Figure:

@@ -19,8 +19,7 @@ from syntagm.evaluation import Kind
 from syntagm.runs import Run, fill, open_run
 from syntagm.stats import paired
 from syntagm.suites import Suite, WordList, WordRow
-from syntagm.views import compare, gaps, margins
-from syntagm.views.scores import chart as scores
+from syntagm.views import compare, gaps, margins, scores
 
 FORMS = (("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"))
 VOCABULARY = [*(form for two in FORMS for form in two), *"abcdefghij"]

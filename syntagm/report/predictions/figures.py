@@ -22,9 +22,9 @@ from syntagm.views import (
     margins,
     places,
     regions,
+    scores,
     trajectory,
 )
-from syntagm.views.scores import chart as scores
 
 # Fewer checkpoints make no curve.
 CHECKPOINTS = 3
