@@ -95,4 +95,4 @@ from syntagm.views.quantity import tags_of as tags_of
 from syntagm.views.shared_words import SharedWords as SharedWords
 from syntagm.views.surface import PROPERTIES as PROPERTIES
 from syntagm.views.trajectory.numbers import Curve as Curve, Scale as Scale
-from syntagm.views.trajectory.places import Places as Places, places as places
+from syntagm.views.checkpoints import Places as Places, places as places

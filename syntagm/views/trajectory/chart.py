@@ -10,6 +10,7 @@ import polars as pl
 from syntagm.core import counted, shown
 from syntagm.runs import Run
 from syntagm.stats import trajectory
+from syntagm.views.checkpoints import Names, X
 from syntagm.views.drawing import axes, layers, panels
 from syntagm.views.drawing.chart import Figure, Spec, finish
 from syntagm.views.drawing.layers import layer
@@ -29,7 +30,6 @@ from syntagm.views.trajectory.numbers import (
     limits,
     panels_by,
 )
-from syntagm.views.trajectory.places import Names, X
 
 SCHEMA: dict[str, Any] = {
     "group": pl.String, "series": pl.String, "at": pl.Float64, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,

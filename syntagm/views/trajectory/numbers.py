@@ -17,10 +17,10 @@ from syntagm.core import Reader, UsageError
 from syntagm.evaluation import Kind, unseen
 from syntagm.runs import Run, tags
 from syntagm.stats import bootstrap, in_words, interval, suite_intervals
+from syntagm.views.checkpoints import Places, Point, places
 from syntagm.views.drawing.text import IN_FIGURE, MOST, remarks
 from syntagm.views.estimates import TAGS, chance_of_suite, shared_kind, shared_suites, values_of
 from syntagm.views.options import Named
-from syntagm.views.trajectory.places import Places, Point, places
 
 _ITEM = ("item", "occurrence")
 

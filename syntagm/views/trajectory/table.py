@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from syntagm.runs import Run
 from syntagm.stats import bootstrap, trajectory
+from syntagm.views.checkpoints import Names, X
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
 from syntagm.views.learning_curve import line
@@ -21,7 +22,6 @@ from syntagm.views.trajectory.numbers import (
     whole,
     whole_draws,
 )
-from syntagm.views.trajectory.places import Names, X
 
 COLUMNS = (
     *("series", "group", "suites", "runs", "n", "from", "to"),
