@@ -94,5 +94,5 @@ from syntagm.views.people import (
 from syntagm.views.quantity import tags_of as tags_of
 from syntagm.views.shared_words import SharedWords as SharedWords
 from syntagm.views.surface import PROPERTIES as PROPERTIES
-from syntagm.views.trajectory.numbers import Curve as Curve, Scale as Scale
+from syntagm.views.checkpoints import Curve as Curve, Scale as Scale
 from syntagm.views.checkpoints import Places as Places, places as places

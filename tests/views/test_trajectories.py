@@ -16,10 +16,9 @@ from syntagm.runs import Run
 from syntagm.stats import Resampling, bootstrap, using
 from syntagm.stats.interval import of_items
 from syntagm.stats.trajectory import between, crossing, mean_height
-from syntagm.views import Curve, Table, options, places, trajectory_gap, words
-from syntagm.views.checkpoints import Point
-from syntagm.views.trajectory import chart as figure, numbers as trajectories, table
-from syntagm.views.trajectory.numbers import curves
+from syntagm.views import Curve, Table, checkpoints as trajectories, options, places, trajectory_gap, words
+from syntagm.views.checkpoints import Point, curves
+from syntagm.views.trajectory import chart as figure, table
 from syntagm.views.words import columns
 
 Row = dict[str, object]

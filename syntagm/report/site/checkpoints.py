@@ -20,7 +20,7 @@ from syntagm.report.site.addresses import CHECKPOINTS, Addresses
 from syntagm.report.site.pages import OnePage, Step
 from syntagm.runs import Run
 from syntagm.views import Curve, Figure, Places, places
-from syntagm.views.trajectory.numbers import curves
+from syntagm.views.checkpoints import curves
 
 _ALL = "all suites"
 

@@ -10,19 +10,13 @@ import polars as pl
 from syntagm.core import counted, shown
 from syntagm.runs import Run
 from syntagm.stats import trajectory
-from syntagm.views.checkpoints import Names, X
-from syntagm.views.drawing import axes, layers, panels
-from syntagm.views.drawing.chart import Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.points import estimated, point
-from syntagm.views.drawing.series import Series
-from syntagm.views.drawing.text import distinct, lines, readable
-from syntagm.views.options import Measure
-from syntagm.views.trajectory.numbers import (
+from syntagm.views.checkpoints import (
     AtLevel,
     Curve,
+    Names,
     Panels,
     Scale,
+    X,
     about,
     band,
     curves_of,
@@ -30,6 +24,13 @@ from syntagm.views.trajectory.numbers import (
     limits,
     panels_by,
 )
+from syntagm.views.drawing import axes, layers, panels
+from syntagm.views.drawing.chart import Figure, Spec, finish
+from syntagm.views.drawing.layers import layer
+from syntagm.views.drawing.points import estimated, point
+from syntagm.views.drawing.series import Series
+from syntagm.views.drawing.text import distinct, lines, readable
+from syntagm.views.options import Measure
 
 SCHEMA: dict[str, Any] = {
     "group": pl.String, "series": pl.String, "at": pl.Float64, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,

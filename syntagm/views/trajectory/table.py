@@ -5,16 +5,13 @@ from collections.abc import Sequence
 
 from syntagm.runs import Run
 from syntagm.stats import bootstrap, trajectory
-from syntagm.views.checkpoints import Names, X
-from syntagm.views.drawing.table import Cell, Table
-from syntagm.views.drawing.text import or_none
-from syntagm.views.learning_curve import line
-from syntagm.views.options import Measure
-from syntagm.views.trajectory.numbers import (
+from syntagm.views.checkpoints import (
     AtLevel,
     By,
     Curve,
+    Names,
     Scale,
+    X,
     about,
     curves_of,
     intervals,
@@ -22,6 +19,10 @@ from syntagm.views.trajectory.numbers import (
     whole,
     whole_draws,
 )
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
+from syntagm.views.learning_curve import line
+from syntagm.views.options import Measure
 
 COLUMNS = (
     *("series", "group", "suites", "runs", "n", "from", "to"),
