@@ -33,6 +33,13 @@ from syntagm.views import (
 )
 from syntagm.views.by_name import figure as figure
 from syntagm.views.checking import check_suites as check_suites, read_file as read_file, unreadable as unreadable
+from syntagm.views.checkpoints import (
+    Curve as Curve,
+    Places as Places,
+    Scale as Scale,
+    places as places,
+    score_curves as score_curves,
+)
 from syntagm.views.classes import (
     INSTANCE as INSTANCE,
     ITEM as ITEM,
@@ -94,5 +101,3 @@ from syntagm.views.people import (
 from syntagm.views.quantity import tags_of as tags_of
 from syntagm.views.shared_words import SharedWords as SharedWords
 from syntagm.views.surface import PROPERTIES as PROPERTIES
-from syntagm.views.checkpoints import Curve as Curve, Scale as Scale
-from syntagm.views.checkpoints import Places as Places, places as places

@@ -1,9 +1,8 @@
-"""Positions of checkpoints in their series: from training records, from names, or given by the user.
+"""Series of checkpoints: their positions, from training records, from names, or given by the user, and their curves of scores.
 
 x=step      training steps, from names with step3000, step_3000 or checkpoint-3000
 x=words     training words, from the records of a controlled experiment (folder `perplexity` next to `runs`), or from
-names
-            with 10M or chck_100M
+            names with 10M or chck_100M
 x=tokens    training tokens, from `training.json` of such an experiment, or from names with 2B or 300B
 x=size      parameters, from names with 70m or 1.4b
 x=1e6,1e7   numbers in the order of the runs; or NAME=NUMBER pairs by folder or model, separated by commas
@@ -219,7 +218,7 @@ class Curve:
     remarks: tuple[tuple[str, ...], ...] = ()  # the remarks on the score at each position. Shape (places,).
 
 
-def curves(points: Sequence[Point], by: str = "", measure: str = "first") -> list[Curve]:
+def score_curves(points: Sequence[Point], by: str = "", measure: str = "first") -> list[Curve]:
     """Compute a curve for each series and group of suites; groups are in the order of their first suite."""
     shared, _ = shared_suites([point.run for point in points])
     groups = _groups(points[0].run, shared, by, measure)
@@ -247,7 +246,7 @@ def curves_of(
     placed = places(runs, x, series)
     if scale == "log" and (zero := [point.model for point in placed.points if not point.at > 0]):
         raise UsageError("x=", f"0 on a logarithmic scale, {zero[0]}", "numbers above 0, or scale=linear")
-    return placed, curves(placed.points, by, measure)
+    return placed, score_curves(placed.points, by, measure)
 
 
 def panels_by(runs: Sequence[Run], by: str) -> str:

@@ -105,7 +105,7 @@ def test_a_filler_gap_suite_by_hand(tmp_path: Path) -> None:
 def test_the_effect_of_a_single_comparison_is_the_mean_margin(tmp_path: Path) -> None:
     made = toy_run(tmp_path, agreement(), gaps())
     for suite, measure in (("agreement", "verb"), ("agreement", "full_sentence"), ("gaps", "0")):
-        [effect] = effects.effects(made, suite, measure)
+        [effect] = effects.suite_effects(made, suite, measure)
         results = made.results(suite)
         margins = results.filter(results["measure"] == measure)["margin"]
         assert effect.estimate.value == pytest.approx(margins.mean())
@@ -196,7 +196,7 @@ def test_an_infinite_difference_is_no_number(tmp_path: Path) -> None:
     texts = {"good": sentence("The dog", "barks"), "bad": sentence("The dog", "bark")}
     suite = Suite("s", (Item("1", texts),), (Prediction("p", parse("(2;%good%) < (2;%bad%)")),))
     made = recorded(tmp_path, suite, {texts["good"].text: [1, 1, np.inf], texts["bad"].text: [1, 1, np.inf]})
-    [effect] = effects.effects(made, "s")
+    [effect] = effects.suite_effects(made, "s")
     assert (effect.estimate.n, effect.estimate.undefined) == (0, 1)
 
 
@@ -272,7 +272,7 @@ def test_a_figure_of_many_effects_has_an_axis_at_the_top_as_well(tmp_path: Path)
     found = [
         replace(effect, estimate=replace(effect.estimate, group=replace(effect.estimate.group, suite=str(number))))
         for number in range(effects.MANY)
-        for effect in effects.effects(run, "garden")
+        for effect in effects.suite_effects(run, "garden")
     ]
     titles = [panel["layer"][0]["encoding"]["x"]["title"] for panel in effects.draw(found).spec["vconcat"]]
     assert [at for at, title in enumerate(titles) if title] == [0, effects.MANY - 1]
@@ -300,6 +300,6 @@ def test_sums_in_another_order_make_no_effect(tmp_path: Path) -> None:
     # .1 + .2 + .3 is 1.1e-16 more than .3 + .2 + .1 in floating point.
     suite = pairs("orders", *((f"a{k} b c", f"c{k} b a") for k in range(4)))
     bits = {f"a{k} b c": [0.1, 0.2, 0.3] for k in range(4)} | {f"c{k} b a": [0.3, 0.2, 0.1] for k in range(4)}
-    [effect] = effects.effects(recorded(tmp_path / "model", suite, bits), "orders")
+    [effect] = effects.suite_effects(recorded(tmp_path / "model", suite, bits), "orders")
     assert (effect.estimate.value, isnan(effect.estimate.low)) == (0.0, True)
     assert effect.missing == "no interval and no d: all items have the same difference"
