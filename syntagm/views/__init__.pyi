@@ -59,7 +59,7 @@ from syntagm.views.comparison import (
 from syntagm.views.drawing import axes as axes, contrasts as contrasts, dots as dots
 from syntagm.views.drawing.chart import Figure as Figure, Spec as Spec, finish as finish
 from syntagm.views.drawing.curves import Panel as Panel
-from syntagm.views.drawing.panels import pile as pile
+from syntagm.views.drawing.axes import pile as pile
 from syntagm.views.drawing.save import endings as endings
 from syntagm.views.drawing.table import Cell as Cell, Table as Table, narrowed as narrowed
 from syntagm.views.drawing.text import lines as lines, or_none as or_none, shown_duration as shown_duration

@@ -7,7 +7,7 @@ import polars as pl
 
 from syntagm.evaluation import Kind
 from syntagm.runs import Run, unequal
-from syntagm.views.drawing import axes, dots, panels
+from syntagm.views.drawing import axes, dots
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.text import lines, remarks_on
 from syntagm.views.estimates import of_models, shared_kind
@@ -38,7 +38,7 @@ def draw(
         )
         for at, circuit in enumerate(circuits)
     ]  # fmt: skip
-    return Figure(finish(panels.grid(plots, COLUMNS, 16), title, subtitle), table.select(list(SCHEMA)))
+    return Figure(finish(axes.grid(plots, COLUMNS, 16), title, subtitle), table.select(list(SCHEMA)))
 
 
 def _rows(table: pl.DataFrame, circuit: str) -> list[dict[str, object]]:

@@ -26,9 +26,8 @@ from syntagm.evaluation import (
 )
 from syntagm.runs import Run, listed, named, pairs, titles, whole
 from syntagm.stats import in_words, score
+from syntagm.views.drawing.axes import heading, layer
 from syntagm.views.drawing.chart import INK, Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.panels import heading
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
 

@@ -10,9 +10,8 @@ from syntagm.evaluation import signless
 from syntagm.runs import Run, comparable_pairs, named
 from syntagm.stats import FEW, METHODS, correlation
 from syntagm.views.drawing import axes
+from syntagm.views.drawing.axes import heading, layer
 from syntagm.views.drawing.chart import INK, Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.panels import heading
 from syntagm.views.drawing.text import or_none, short_names
 from syntagm.views.estimates import accuracies
 from syntagm.views.options import Measure

@@ -27,9 +27,9 @@ from syntagm.stats import Alike, difference, interval, matching
 from syntagm.suites import Formula, Reference, parse
 from syntagm.views import shared_words
 from syntagm.views.comparison import letters, shared_suites
-from syntagm.views.drawing import axes, dots, panels, text
+from syntagm.views.drawing import axes, dots, text
+from syntagm.views.drawing.axes import COLOURS
 from syntagm.views.drawing.chart import INK, Figure, Spec, finish
-from syntagm.views.drawing.series import COLOURS
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import IN_FIGURE, distinct, lines, only, or_none, spoken
 from syntagm.views.options import Named, measures
@@ -303,7 +303,7 @@ def draw(
             panel(of_suite, models, suite, ends, at == 0, labelled[at])
             for at, (suite, of_suite) in enumerate(by_suite.items())
         ]
-        spec = panels.pile(plots, 8)
+        spec = axes.pile(plots, 8)
     return Figure(finish(spec, title, [*below, *lines(limits(estimated, IN_FIGURE))], offset=14), frame(estimated))
 
 

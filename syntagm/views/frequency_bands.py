@@ -7,11 +7,9 @@ import polars as pl
 from syntagm.core import UsageError, shown
 from syntagm.runs import Run
 from syntagm.views import gaps
-from syntagm.views.drawing import axes, layers, panels
+from syntagm.views.drawing import axes
+from syntagm.views.drawing.axes import Row, Series, estimated, layer, point
 from syntagm.views.drawing.chart import INK, Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.points import Row, estimated, point
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import lines
 
 SCHEMA = {
@@ -96,7 +94,7 @@ def draw(
     plots = [
         _panel(table.filter(pl.col("label") == label), label, models, bands, at) for at, label in enumerate(labels)
     ]
-    spec = finish(panels.grid(plots, 3, 18), title, subtitle, offset=14)
+    spec = finish(axes.grid(plots, 3, 18), title, subtitle, offset=14)
     return Figure(spec, table.select(list(SCHEMA)))
 
 
@@ -111,13 +109,13 @@ def _panel(rows: pl.DataFrame, label: str, models: Sequence[str], bands: Sequenc
     count = place | {"y": {"value": -5}, "text": {"field": "n"}}
     small = {"type": "text", "angle": 270, "align": "left", "fontSize": 9, "color": INK, "opacity": 0.8, "aria": False}
     return {
-        "title": panels.heading(label if label == ALL else f"contexts that want: {label}", offset=6),
+        "title": axes.heading(label if label == ALL else f"contexts that want: {label}", offset=6),
         "width": WIDTH,
         "height": HEIGHT,
         "data": {"values": [_point(row) for row in rows.iter_rows(named=True)]},
         "layer": [
-            layer(layers.rule(strokeWidth=1.6), interval, layers.defined("low")),
-            layer(layers.dot(45), dot),
+            layer(axes.rule(strokeWidth=1.6), interval, axes.defined("low")),
+            layer(axes.dot(45), dot),
             layer(small, count),
         ],
     }

@@ -21,11 +21,9 @@ from syntagm.core import LARGEST, UsageError, counted, shown, whole
 from syntagm.evaluation import Estimate, Kind
 from syntagm.runs import Run, listed, named, trained_on
 from syntagm.stats import bootstrap, interval, score, suite_intervals
-from syntagm.views.drawing import axes, curves, layers, panels
+from syntagm.views.drawing import axes, curves
+from syntagm.views.drawing.axes import Row, Series, estimated, layer, point
 from syntagm.views.drawing.chart import Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.points import Row, estimated, point
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import lines, readable, remarks_on
 from syntagm.views.estimates import called, scores, shared_kind, shared_suites, values_of
 from syntagm.views.options import Measure, Tag
@@ -234,7 +232,7 @@ def draw(
     if len(means):
         subtitle.append(f"ring, band: mean over models of one size and its 95% interval{few}, for {units}")
     # The titles of panels come directly below that of the figure.
-    spec = finish(panels.grid(plots, COLUMNS, 20), title, [*subtitle, *notes], offset=14)
+    spec = finish(axes.grid(plots, COLUMNS, 20), title, [*subtitle, *notes], offset=14)
     return Figure(spec, pl.concat([table.select(means.columns), means]))
 
 
@@ -257,9 +255,9 @@ def _panel(
         *_means(rings, bands, area, {"x": across, "y": upright, "color": series.colour}),
         *curves.marks([_point(row) for row in rows.iter_rows(named=True)], across, upright, series, joined=False),
         _lines(lines, words, {"x": across, "y": upright, "color": series.colour}),
-        *([] if isnan(human) else [layers.reference(human, upright, "y", layers.dashed(opacity=0.6))]),
+        *([] if isnan(human) else [axes.reference(human, upright, "y", axes.dashed(opacity=0.6))]),
     ]
-    title = panels.heading("all suites" if name == "all" else readable(name), _gains(lines))
+    title = axes.heading("all suites" if name == "all" else readable(name), _gains(lines))
     return {"title": title, "width": WIDTH, "height": HEIGHT, "layer": plot_layers}
 
 
@@ -297,10 +295,10 @@ def _of_two(row: Row) -> bool:
 def _means(values: list[dict[str, object]], bands: list[dict[str, object]], area: Spec, place: Spec) -> list[Spec]:
     if not values:
         return []
-    ring = layer(layers.dot(110, 0.9, False), place | {"description": {"field": "said"}}, values=values)
+    ring = layer(axes.dot(110, 0.9, False), place | {"description": {"field": "said"}}, values=values)
     sd = place | {"y": axes.of(place["y"], "sd_low"), "y2": {"field": "sd_high"}}
-    bars = [layer(layers.rule(strokeWidth=1.5, clip=True), sd, values=values)] if "sd_low" in values[0] else []
-    return [*([layer(layers.band(0.16), area, values=bands)] if bands else []), *bars, ring]
+    bars = [layer(axes.rule(strokeWidth=1.5, clip=True), sd, values=values)] if "sd_low" in values[0] else []
+    return [*([layer(axes.band(0.16), area, values=bands)] if bands else []), *bars, ring]
 
 
 def _lines(lines: pl.DataFrame, words: Sequence[int], place: Spec) -> Spec:
@@ -310,4 +308,4 @@ def _lines(lines: pl.DataFrame, words: Sequence[int], place: Spec) -> Spec:
         for at in (words[0], words[-1])
         if not isnan(row["slope"])
     ]
-    return layer(layers.line(1.6, clip=True), place, values=values)
+    return layer(axes.line(1.6, clip=True), place, values=values)

@@ -19,11 +19,9 @@ from syntagm.stats.association import association
 from syntagm.suites import word_list
 from syntagm.views import quantity
 from syntagm.views.clustered import By
-from syntagm.views.drawing import axes, dots, layers, panels
+from syntagm.views.drawing import axes, dots
+from syntagm.views.drawing.axes import Series, layer, point
 from syntagm.views.drawing.chart import Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.points import point
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.table import Cell, Table, cells
 from syntagm.views.drawing.text import distinct
 from syntagm.views.estimates import shared_kind
@@ -222,7 +220,7 @@ def draw(tables: Sequence[Words], title: str = "") -> Figure:
         "bar: 95% interval for other items of a word; Spearman: rank correlation of accuracy and frequency, n words",
         f"frequency {tables[0].about if tables else ''}{'; dots of models side by side' if len(models) > 1 else ''}",
     ]
-    spec = panels.grid(plots, min(ACROSS, max(1, len(plots))), 26)
+    spec = axes.grid(plots, min(ACROSS, max(1, len(plots))), 26)
     return Figure(finish(spec, title, subtitle, offset=14), table)
 
 
@@ -231,7 +229,7 @@ def _panel(suite: str, tables: Sequence[Words], models: dict[str, str], counts: 
     series = Series("model", names, WIDTH * 2, at == 0 and len(names) > 1)
     values = [value for words in tables for value in _points(words, models[words.model])]
     lines = [line for words in tables for line in _lines(words, models[words.model] if len(names) > 1 else "")]
-    title = panels.heading(suite, lines, anchor="start")
+    title = axes.heading(suite, lines, anchor="start")
     if not values:
         return _rows(tables, models) | {"title": title}
     _place(values, names, _domain(counts))
@@ -315,16 +313,16 @@ def _layers(across: Spec, models: Series) -> list[Spec]:
     place: Spec = {"x": across, "y": upright}
     interval = {"x": across, **axes.spread(upright), "color": models.colour}
     dot = place | {"color": models.colour, "shape": models.shape, "description": {"field": "said"}}
-    label = layers.label(10, opacity=0.75, aria=False, dx=_BESIDE, baseline="middle")
+    label = axes.label(10, opacity=0.75, aria=False, dx=_BESIDE, baseline="middle")
     return [
-        layer(layers.rule(strokeWidth=1.4, opacity=0.5), interval, layers.defined("low")),
-        layer(layers.dot(55, 0.95), dot),
+        layer(axes.rule(strokeWidth=1.4, opacity=0.5), interval, axes.defined("low")),
+        layer(axes.dot(55, 0.95), dot),
         layer(
-            layers.rule(strokeWidth=0.7, opacity=0.35),
+            axes.rule(strokeWidth=0.7, opacity=0.35),
             {"x": across, "y": upright, "x2": {"field": "joined"}, "y2": {"field": "at"}},
-            layers.defined("joined"),
+            axes.defined("joined"),
         ),
-        layer(label, {"x": across, "y": axes.of(upright, "at"), "text": {"field": "word"}}, layers.defined("at")),
+        layer(label, {"x": across, "y": axes.of(upright, "at"), "text": {"field": "word"}}, axes.defined("at")),
     ]
 
 

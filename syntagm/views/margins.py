@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from syntagm.core import UsageError, counted, shown
 from syntagm.evaluation import Kind
 from syntagm.runs import Run, chosen_suite, having, unit as unit_of
-from syntagm.views.drawing import axes, layers
+from syntagm.views.drawing import axes
+from syntagm.views.drawing.axes import by_model, layer
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.panels import by_model
 from syntagm.views.estimates import predictions, shared_kind
 from syntagm.views.options import Named, Suite, measures
 
@@ -150,4 +149,4 @@ def _layers(ticks: Spec, unit: str) -> list[Spec]:
         "color": colour,
         "description": {"field": "said"},
     }
-    return [layer({"type": "bar", "binSpacing": 1}, bars), layer(layers.rule(color=GREY), {"x": {"datum": 0}})]
+    return [layer({"type": "bar", "binSpacing": 1}, bars), layer(axes.rule(color=GREY), {"x": {"datum": 0}})]

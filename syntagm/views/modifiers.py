@@ -14,7 +14,7 @@ from syntagm.evaluation import Estimate
 from syntagm.runs import Run, named, unequal
 from syntagm.stats import score
 from syntagm.views.classes import INSTANCE
-from syntagm.views.drawing import axes, dots, panels
+from syntagm.views.drawing import axes, dots
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.text import lines, remarks_on, signed
 from syntagm.views.estimates import predictions
@@ -100,7 +100,7 @@ def draw(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = ()) -> 
         )
         for kind in kinds
     ]  # fmt: skip
-    return Figure(finish(panels.pile(plots, 14), title, subtitle), table.select(list(SCHEMA)))
+    return Figure(finish(axes.pile(plots, 14), title, subtitle), table.select(list(SCHEMA)))
 
 
 def _rows(table: pl.DataFrame, model: str) -> list[dict[str, object]]:

@@ -10,11 +10,9 @@ from syntagm.core import UsageError, shown
 from syntagm.evaluation import Estimate, MeasureName, nucleus
 from syntagm.runs import Run
 from syntagm.views import gaps
-from syntagm.views.drawing import axes, layers, panels
+from syntagm.views.drawing import axes
+from syntagm.views.drawing.axes import Row, Series, estimated, layer, point
 from syntagm.views.drawing.chart import Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.points import Row, estimated, point
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import readable
 
 SCHEMA = {
@@ -99,7 +97,7 @@ def draw(table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[
         _pair(table.filter(pl.col("group") == group), group, uprights, models, at, columns)
         for at, group in enumerate(groups)
     ]
-    spec = finish(panels.grid(plots, columns, 22), title, subtitle, offset=14)
+    spec = finish(axes.grid(plots, columns, 22), title, subtitle, offset=14)
     return Figure(spec, table.select(list(SCHEMA)))
 
 
@@ -113,8 +111,8 @@ def _pair(
         _panel(rows.filter(pl.col("end") == end), end, up | ({} if end == titled_end else {"title": ""}), series)
         for end, up in uprights.items()
     ]
-    title = panels.heading(readable(name), limit=WIDTH + 30)
-    return {"title": title, **panels.pile(plots, 6)}
+    title = axes.heading(readable(name), limit=WIDTH + 30)
+    return {"title": title, **axes.pile(plots, 6)}
 
 
 def _panel(rows: pl.DataFrame, end: str, up: Spec, models: Series) -> Spec:
@@ -125,17 +123,17 @@ def _panel(rows: pl.DataFrame, end: str, up: Spec, models: Series) -> Spec:
     place: Spec = {"x": _across(end, rows["share"].to_list()), "color": models.colour}
     pale = {"field": "valid", "type": "quantitative", "scale": {"domain": [0, 1], "range": [0.25, 1]}, "legend": None}
     dot = place | {"y": up, "shape": models.shape, "description": {"field": "said"}, "opacity": pale}
-    joined = layers.equal("joined", True)
+    joined = axes.equal("joined", True)
     dash = [4, 3] if end == BOTTOM else [1, 0]
     return {
         "width": WIDTH,
         "height": HEIGHTS[end],
         "data": {"values": values},
         "layer": [
-            layer(layers.band(0.18), place | axes.spread(up), joined),
-            layer(layers.rule(opacity=0.35), place | axes.spread(up), layers.equal("joined", False)),
-            layer(layers.line(1.5, strokeDash=dash), place | {"y": up}, joined),
-            layer(layers.dot(26, opacity=None), dot),
+            layer(axes.band(0.18), place | axes.spread(up), joined),
+            layer(axes.rule(opacity=0.35), place | axes.spread(up), axes.equal("joined", False)),
+            layer(axes.line(1.5, strokeDash=dash), place | {"y": up}, joined),
+            layer(axes.dot(26, opacity=None), dot),
         ],
     }
 

@@ -11,8 +11,8 @@ import polars as pl
 from syntagm.runs import Run
 from syntagm.views import people
 from syntagm.views.drawing import axes, dots
+from syntagm.views.drawing.axes import pile
 from syntagm.views.drawing.chart import Figure, Spec, finish
-from syntagm.views.drawing.panels import pile
 from syntagm.views.drawing.table import Table
 from syntagm.views.drawing.text import or_none
 from syntagm.views.effects import contrast

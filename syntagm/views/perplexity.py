@@ -8,11 +8,9 @@ from typing import Any
 import polars as pl
 
 from syntagm.core import shown
-from syntagm.views.drawing import axes, layers
+from syntagm.views.drawing import axes
+from syntagm.views.drawing.axes import Series, layer, point
 from syntagm.views.drawing.chart import GREY, INK, Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.points import point
-from syntagm.views.drawing.series import Series
 
 POINT = {
     "model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64, "score": pl.Float64,
@@ -56,8 +54,8 @@ def _points(table: pl.DataFrame, models: Sequence[str], corpora: Sequence[str]) 
     dot["description"] = {"field": "said"}
     interval = channels | axes.spread(_SCORE)
     return [
-        layer(layers.rule(opacity=0.35), interval, layers.defined("low"), values),
-        layer(layers.dot(opacity=0.9, strokeWidth=1.5), dot, values=values),
+        layer(axes.rule(opacity=0.35), interval, axes.defined("low"), values),
+        layer(axes.dot(opacity=0.9, strokeWidth=1.5), dot, values=values),
     ]
 
 
@@ -93,11 +91,11 @@ def _lines(table: pl.DataFrame) -> list[Spec]:
     ]
     if not values:
         return []
-    dashed = layers.rule(strokeDash=[5, 4], color=GREY)
+    dashed = axes.rule(strokeDash=[5, 4], color=GREY)
     place = {"y": {"field": "at", "type": "quantitative", "scale": None}, "x": {"value": WIDTH + 6}}
     return [
         layer(dashed, {"y": _SCORE}, values=values),
-        layer(layers.label(11, opacity=0.8), place | {"text": {"field": "name"}}, values=values),
+        layer(axes.label(11, opacity=0.8), place | {"text": {"field": "name"}}, values=values),
     ]
 
 

@@ -14,10 +14,9 @@ from syntagm.runs import Run, listed
 from syntagm.stats import STUDIES, People, Pilot, Power, TwoClasses, TwoModels, bootstrap, paired
 from syntagm.stats.planning import power
 from syntagm.views.comparison import letters, pairs_of_runs
-from syntagm.views.drawing import axes, curves, panels
+from syntagm.views.drawing import axes, curves
+from syntagm.views.drawing.axes import Series, point
 from syntagm.views.drawing.chart import Figure, Spec, finish
-from syntagm.views.drawing.points import point
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.table import Table
 from syntagm.views.drawing.text import signed
 from syntagm.views.estimates import shared_suites, values_of
@@ -275,7 +274,7 @@ def draw(plan: Plan) -> Figure:
         "bar: 95% interval of the simulation's error",
         *_same(table, across, varying),
     ]
-    spec = panels.grid(plots, min(ACROSS, len(plots)), 22)
+    spec = axes.grid(plots, min(ACROSS, len(plots)), 22)
     return Figure(finish(spec, "Power of planned studies", subtitle, offset=14), table.select(list(SCHEMA)))
 
 
@@ -297,7 +296,7 @@ def _panel(rows: pl.DataFrame, title: str, series: Series, across: str, ticks: S
         across, f"{_TITLES[across]} (logarithmic)", domain, ticks, base=2, format="~d", grid=False
     )
     return {
-        "title": panels.heading(shown(title), anchor="start"),
+        "title": axes.heading(shown(title), anchor="start"),
         "width": WIDTH,
         "height": HEIGHT,
         "layer": curves.marks(values, horizontal, axes.proportion("power"), series, _WANTED),

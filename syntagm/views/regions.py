@@ -26,11 +26,9 @@ from syntagm.runs import Run, chosen_suite, having
 from syntagm.stats import interval, within
 from syntagm.suites import Reference, direction_of, language_of
 from syntagm.views import effects
-from syntagm.views.drawing import axes, layers
+from syntagm.views.drawing import axes
+from syntagm.views.drawing.axes import Series, beside, heading, layer, pile
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.panels import beside, heading, pile
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import IN_FIGURE, distinct, lines, remarks
 from syntagm.views.effects import Effect, first_of_several, references, suite_effects
 from syntagm.views.options import Suite
@@ -251,12 +249,12 @@ def _layers(ticks: list[str], conditions: Series, highest: float, labelled: bool
     side = {"orient": "right"} if leftward else {}
     bits = axes.quantity("bits", "surprisal (bits)", {"domain": [0, highest], "nice": True}, **side)
     points = place | {"y": bits, "shape": conditions.shape, "description": {"field": "said"}}
-    full, hollow = (layers.equal("empty", empty) for empty in (False, True))
+    full, hollow = (axes.equal("empty", empty) for empty in (False, True))
     return [
-        layer(layers.line(1, opacity=0.45), place | {"y": bits, "detail": {"field": "segment"}}, full),
-        layer(layers.rule(strokeWidth=1.6), place | axes.spread(bits)),
-        layer(layers.dot(55), points, full),
-        layer(layers.dot(55, filled=False), points, hollow),
+        layer(axes.line(1, opacity=0.45), place | {"y": bits, "detail": {"field": "segment"}}, full),
+        layer(axes.rule(strokeWidth=1.6), place | axes.spread(bits)),
+        layer(axes.dot(55), points, full),
+        layer(axes.dot(55, filled=False), points, hollow),
     ]
 
 
@@ -273,7 +271,7 @@ def _zoom(zoomed: list[dict[str, Any]], region: str, conditions: list[str], heig
     encoding = {"x": place, "y": bits, "color": series.colour, "shape": series.shape, "description": {"field": "said"}}
     panel: Spec = {"width": max(56, 13 * len(conditions) + 12), "height": height, "data": {"values": values}}
     spread = {"x": place, "color": series.colour} | axes.spread(bits)
-    panel |= {"layer": [layer(layers.rule(strokeWidth=1.6), spread), layer(layers.dot(75), encoding)]}
+    panel |= {"layer": [layer(axes.rule(strokeWidth=1.6), spread), layer(axes.dot(75), encoding)]}
     return panel | ({"title": heading(region.partition("\n")[0], anchor="middle")} if titled else {})
 
 

@@ -16,12 +16,9 @@ from syntagm.evaluation import Estimate, Group, Kind
 from syntagm.runs import Run, named, not_asked, ties_of, titles
 from syntagm.stats import in_words
 from syntagm.views import gaps, shared_words
-from syntagm.views.drawing import axes, layers
+from syntagm.views.drawing import axes
+from syntagm.views.drawing.axes import Row, Series, estimated, heading, layer, pile, point
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.panels import heading, pile
-from syntagm.views.drawing.points import Row, estimated, point
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.table import Cell, Table, cells
 from syntagm.views.drawing.text import distinct, lines, or_none, remarks, remarks_on
 from syntagm.views.estimates import accuracies, by_group, chance_of, chance_of_suite, panel_tag, scores, shared_kind
@@ -120,9 +117,9 @@ def _layers(
     dot = beside | {"x": accuracy, "color": models.colour, "shape": models.shape, "description": {"field": "said"}}
     tick = {"type": "tick", "color": GREY, "thickness": 2, "aria": False}
     return [
-        layer(tick, chance, layers.defined("chance")),
-        layer(layers.rule(strokeWidth=1.6), interval, layers.defined("low")),
-        layer(layers.dot(50), dot, layers.defined("value")),
+        layer(tick, chance, axes.defined("chance")),
+        layer(axes.rule(strokeWidth=1.6), interval, axes.defined("low")),
+        layer(axes.dot(50), dot, axes.defined("value")),
     ]
 
 

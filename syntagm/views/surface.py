@@ -14,9 +14,9 @@ from syntagm.evaluation import Kind
 from syntagm.runs import Run, named
 from syntagm.stats import FEW, binned, logit, matching
 from syntagm.views.drawing import axes, curves
+from syntagm.views.drawing.axes import Row
 from syntagm.views.drawing.chart import Figure
 from syntagm.views.drawing.curves import Panel
-from syntagm.views.drawing.points import Row
 from syntagm.views.estimates import shared_kind
 from syntagm.views.options import Named, measures
 

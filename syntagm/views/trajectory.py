@@ -29,11 +29,9 @@ from syntagm.views.checkpoints import (
     whole,
     whole_draws,
 )
-from syntagm.views.drawing import axes, layers, panels
+from syntagm.views.drawing import axes
+from syntagm.views.drawing.axes import Series, estimated, layer, point
 from syntagm.views.drawing.chart import Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.points import estimated, point
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import distinct, lines, or_none, readable
 from syntagm.views.learning_curve import line
@@ -91,7 +89,7 @@ def draw(
     subtitle = [f"band: {band(curves)}; dot: {'mean over runs, small dots: runs' if several else 'score'}"]
     subtitle += [f"dashed: {level}; ring: first crossing from below"] if level else []
     subtitle += lines(limits(curves))
-    spec = panels.grid(plots, min(ACROSS, max(1, len(plots))), 22)
+    spec = axes.grid(plots, min(ACROSS, max(1, len(plots))), 22)
     return Figure(finish(spec, "Scores along checkpoints", [*subtitle, *notes], offset=14), table)
 
 
@@ -135,25 +133,25 @@ def _panel(
     values = [value for curve in curves for value in _values(curve, names[curve.series])]
     rings = [ring for curve in curves if (ring := _ring(curve, names[curve.series], level, linear))]
     suites = counted(curves[0].suites, "suite")
-    title = panels.heading(readable(curves[0].group), suites, anchor="start")
+    title = axes.heading(readable(curves[0].group), suites, anchor="start")
     upright = axes.mean(curves[0].kind, "score")
     place: Spec = {"x": across, "y": upright, "color": series.colour}
     area = {"x": across, **axes.spread(upright), "color": series.colour}
     description = {"description": {"field": "said"}}
     bounded = [curve for curve in values if curve["low"] is not None]
     single = [value for curve in curves for value in _runs(curve, names[curve.series])]
-    ring = layers.dot(130, filled=False, shape="circle", strokeWidth=2)
+    ring = axes.dot(130, filled=False, shape="circle", strokeWidth=2)
     plot_layers = [
-        *([] if isnan(level) else [layers.reference(level, upright, "y", layers.dashed(opacity=0.6))]),
+        *([] if isnan(level) else [axes.reference(level, upright, "y", axes.dashed(opacity=0.6))]),
         # A band over one position has no width.
         layer(
-            layers.band(0.16) if len({each["at"] for each in bounded}) > 1 else layers.rule(opacity=0.45),
+            axes.band(0.16) if len({each["at"] for each in bounded}) > 1 else axes.rule(opacity=0.45),
             area,
             values=bounded,
         ),
-        *([layer(layers.dot(12, 0.5), place | {"shape": series.shape}, values=single)] if single else []),
-        layer(layers.line(1.8), place, values=values),
-        layer(layers.dot(40), place | {"shape": series.shape} | description, values=values),
+        *([layer(axes.dot(12, 0.5), place | {"shape": series.shape}, values=single)] if single else []),
+        layer(axes.line(1.8), place, values=values),
+        layer(axes.dot(40), place | {"shape": series.shape} | description, values=values),
         *([layer(ring, place | description, values=rings)] if rings else []),
     ]
     return {"title": title, "width": WIDTH, "height": HEIGHT, "layer": plot_layers}

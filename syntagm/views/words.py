@@ -11,11 +11,9 @@ import polars as pl
 from syntagm.core import UsageError, shown
 from syntagm.models import between_blanks
 from syntagm.runs import Run, chosen_suite, having
-from syntagm.views.drawing import axes, layers
+from syntagm.views.drawing import axes
+from syntagm.views.drawing.axes import Series, by_model, layer
 from syntagm.views.drawing.chart import Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.panels import by_model
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import distinct
 from syntagm.views.options import Suite
 
@@ -202,7 +200,7 @@ def _layers(ticks: list[str], conditions: Series) -> list[Spec]:
     point = place | {"shape": conditions.shape, "size": size, "description": {"field": "said"}}
     order = {"order": {"field": "column", "type": "quantitative"}}
     return [
-        layer(layers.line(1.6, opacity=0.6), place | order),
-        layer(layers.dot(), point, layers.equal("known", True)),
-        layer(layers.dot(filled=False), point, layers.equal("known", False)),
+        layer(axes.line(1.6, opacity=0.6), place | order),
+        layer(axes.dot(), point, axes.equal("known", True)),
+        layer(axes.dot(filled=False), point, axes.equal("known", False)),
     ]

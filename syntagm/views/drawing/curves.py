@@ -14,11 +14,9 @@ from typing import Any
 import polars as pl
 
 from syntagm.core import shown
-from syntagm.views.drawing import axes, layers, panels
+from syntagm.views.drawing import axes
+from syntagm.views.drawing.axes import Row, Series, estimated, layer, point
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.points import Row, estimated, point
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import only
 
 WIDTH, HEIGHT, COLUMNS = 270, 190, 2
@@ -52,7 +50,7 @@ def draw(drawn: Sequence[Panel], upright: Spec, title: str, subtitle: Sequence[s
         _panel(panel, models, upright, Series("model", names, WIDTH * COLUMNS, at == 0 and len(names) > 1))
         for at, panel in enumerate(drawn)
     ]
-    return Figure(finish(panels.grid(plots, COLUMNS, 26), title, [*subtitle, *only(names)], offset=14), rows)
+    return Figure(finish(axes.grid(plots, COLUMNS, 26), title, [*subtitle, *only(names)], offset=14), rows)
 
 
 def _panel(panel: Panel, models: Sequence[str], upright: Spec, series: Series) -> Spec:
@@ -72,7 +70,7 @@ def _panel(panel: Panel, models: Sequence[str], upright: Spec, series: Series) -
     }
     if not panel.title:
         return spec
-    return {"title": panels.heading(panel.title, shown(panel.subtitle) if panel.subtitle else None), **spec}
+    return {"title": axes.heading(panel.title, shown(panel.subtitle) if panel.subtitle else None), **spec}
 
 
 def _numbers(panel: Panel, values: Sequence[dict[str, Any]], models: Sequence[str]) -> Spec:
@@ -105,8 +103,8 @@ def marks(
         place["xOffset"] = series.place
     dot = place | {"y": upright, "shape": series.shape, "description": {"field": "said"}}
     return [
-        *([] if isnan(reference) else [layers.reference(reference, upright, "y", layers.dashed(GREY))]),
-        layer(layers.rule(opacity=0.45), place | axes.spread(upright), values=bounded),
-        *([layer(layers.line(1.6), place | {"y": upright}, values=defined)] if joined else []),
-        layer(layers.dot(45), dot, values=defined),
+        *([] if isnan(reference) else [axes.reference(reference, upright, "y", axes.dashed(GREY))]),
+        layer(axes.rule(opacity=0.45), place | axes.spread(upright), values=bounded),
+        *([layer(axes.line(1.6), place | {"y": upright}, values=defined)] if joined else []),
+        layer(axes.dot(45), dot, values=defined),
     ]

@@ -5,13 +5,20 @@ from math import isnan
 from typing import Any
 
 from syntagm.core import shown, shown_lines
-from syntagm.views.drawing import layers
-from syntagm.views.drawing.axes import names as axis_of_names, of, spread
+from syntagm.views.drawing import axes
+from syntagm.views.drawing.axes import (
+    COLOURS,
+    Row,
+    Series,
+    estimated,
+    heading,
+    layer,
+    names as axis_of_names,
+    of,
+    point,
+    spread,
+)
 from syntagm.views.drawing.chart import GREY, Spec
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.panels import heading
-from syntagm.views.drawing.points import Row, estimated, point
-from syntagm.views.drawing.series import COLOURS, Series
 from syntagm.views.drawing.text import or_none, short_names
 
 STEP = 22
@@ -45,16 +52,16 @@ def panel(
     place: Spec = {"y": axis_of_names("name", names, labels=labels, offset=6, labelOffset=_RAISED)}
     if len(present) > 1:
         place["yOffset"] = Series("series", [shown(name) for name in present]).place
-    dashed = layers.dashed(GREY, strokeWidth=1.4)
+    dashed = axes.dashed(GREY, strokeWidth=1.4)
     tick = {"thickness": 2.5, "bandSize": 13 if grouped else 17, "opacity": 0.85, "aria": False}
     spec: Spec = {
         "width": width,
         "height": step * max(len(names), 1),
         "data": {"values": [_point(row) | {at: or_none(row[at]) for at in ticks} for row in rows]},
         "layer": [
-            *([] if isnan(reference) else [layers.reference(reference, axis, "x", dashed)]),
+            *([] if isnan(reference) else [axes.reference(reference, axis, "x", dashed)]),
             *(
-                layer({"type": "tick", "color": colour, **tick}, place | {"x": of(axis, at)}, layers.defined(at))
+                layer({"type": "tick", "color": colour, **tick}, place | {"x": of(axis, at)}, axes.defined(at))
                 for at, colour in ticks.items()
             ),
             *_layers(place, axis, channels),
@@ -100,11 +107,9 @@ def _layers(place: Spec, axis: Spec, series: Series) -> list[Spec]:
     }
     note = place | {"text": {"field": "note"}, "x": {"value": series.width + 8}}
     return [
-        layer(
-            layers.rule(strokeWidth=1.8), place | spread(axis, "x") | {"color": series.colour}, layers.defined("low")
-        ),
-        layer(layers.dot(60), dot, layers.defined("value")),
-        layer(layers.label(10, opacity=0.7, aria=False), note),
+        layer(axes.rule(strokeWidth=1.8), place | spread(axis, "x") | {"color": series.colour}, axes.defined("low")),
+        layer(axes.dot(60), dot, axes.defined("value")),
+        layer(axes.label(10, opacity=0.7, aria=False), note),
     ]
 
 
