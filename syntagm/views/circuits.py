@@ -7,7 +7,7 @@ import polars as pl
 
 from syntagm.evaluation import Kind
 from syntagm.runs import Run, unequal
-from syntagm.views.drawing import axes, dots
+from syntagm.views.drawing import dots, vega
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.text import lines, remarks_on
 from syntagm.views.estimates import of_models, shared_kind
@@ -30,7 +30,7 @@ def draw(
     series = series or list(dict.fromkeys(table["series"]))
     delta = measure != "score"
     spread = [*table["value"], *table["low"], *table["high"]]
-    axis = axes.difference(measure, spread, WIDTH) if delta else axes.mean(kind, measure)
+    axis = vega.difference(measure, spread, WIDTH) if delta else vega.mean(kind, measure)
     plots = [
         dots.panel(
             _rows(table, circuit), axis, circuit, 0.0 if delta else nan, series, WIDTH,
@@ -38,7 +38,7 @@ def draw(
         )
         for at, circuit in enumerate(circuits)
     ]  # fmt: skip
-    return Figure(finish(axes.grid(plots, COLUMNS, 16), title, subtitle), table.select(list(SCHEMA)))
+    return Figure(finish(vega.grid(plots, COLUMNS, 16), title, subtitle), table.select(list(SCHEMA)))
 
 
 def _rows(table: pl.DataFrame, circuit: str) -> list[dict[str, object]]:

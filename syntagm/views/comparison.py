@@ -17,11 +17,11 @@ from syntagm.evaluation import DEFAULT, Estimate, Kind
 from syntagm.runs import Run, different, different_content, listed, named, run_of, treatment, unit as unit_of
 from syntagm.stats import LEVEL, Comparison, Resampling, bootstrap, in_words, paired, using, verdicts
 from syntagm.views import coverage, gaps
-from syntagm.views.drawing import axes, dots
-from syntagm.views.drawing.axes import COLOURS, Row, estimated
+from syntagm.views.drawing import dots, vega
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.views.drawing.table import Cell, Listing, Table
 from syntagm.views.drawing.text import IN_FIGURE, lines, or_none, remarks
+from syntagm.views.drawing.vega import COLOURS, Row, estimated
 from syntagm.views.estimates import predictions, refuse_conjunction, shared_kind
 from syntagm.views.options import Measure
 from syntagm.views.shared_words import SharedWords, remark
@@ -303,7 +303,7 @@ def draw(pairings: Sequence[tuple[str, str, Sequence[tuple[str, Comparison]]]], 
         for suite, comparison in comparisons
     ]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    axis = axes.difference(
+    axis = vega.difference(
         "accuracy of B − accuracy of A", [*table["difference"], *table["low"], *table["high"]], WIDTH
     )
     plots: list[Spec] = []
@@ -317,7 +317,7 @@ def draw(pairings: Sequence[tuple[str, str, Sequence[tuple[str, Comparison]]]], 
     subtitle += [f"A: {a}, B: {b}" for a, b, _ in pairings] if len(pairings) == 1 else []
     on_suites = ((suite, found.difference.remarks) for _, _, comparisons in pairings for suite, found in comparisons)
     subtitle += lines(remarks(on_suites, IN_FIGURE))
-    return Figure(finish(axes.pile(plots, 20) if len(plots) > 1 else plots[0], title, subtitle, offset=14), table)
+    return Figure(finish(vega.pile(plots, 20) if len(plots) > 1 else plots[0], title, subtitle, offset=14), table)
 
 
 def _better(comparison: Comparison) -> str:

@@ -26,10 +26,10 @@ from syntagm.evaluation import (
 )
 from syntagm.runs import Run, listed, named, pairs, titles, whole
 from syntagm.stats import in_words, score
-from syntagm.views.drawing.axes import heading, layer
 from syntagm.views.drawing.chart import INK, Figure, Spec, finish
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
+from syntagm.views.drawing.vega import heading, layer
 
 # The columns of results, so that `stats.score` and `stats.paired` apply; the measure is the convention.
 RESULTS = {

@@ -27,11 +27,11 @@ from syntagm.stats import Alike, difference, interval, matching
 from syntagm.suites import Formula, Reference, parse
 from syntagm.views import shared_words
 from syntagm.views.comparison import letters, shared_suites
-from syntagm.views.drawing import axes, dots, text
-from syntagm.views.drawing.axes import COLOURS
+from syntagm.views.drawing import dots, text, vega
 from syntagm.views.drawing.chart import INK, Figure, Spec, finish
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import IN_FIGURE, distinct, lines, only, or_none, spoken
+from syntagm.views.drawing.vega import COLOURS
 from syntagm.views.options import Named, measures
 from syntagm.views.shared_words import SharedWords
 
@@ -303,7 +303,7 @@ def draw(
             panel(of_suite, models, suite, ends, at == 0, labelled[at])
             for at, (suite, of_suite) in enumerate(by_suite.items())
         ]
-        spec = axes.pile(plots, 8)
+        spec = vega.pile(plots, 8)
     return Figure(finish(spec, title, [*below, *lines(limits(estimated, IN_FIGURE))], offset=14), frame(estimated))
 
 
@@ -371,7 +371,7 @@ def panel(
     title_of_axis = "effect (bits)" if labelled else None
     scale = {"domain": list(ends), "nice": True}
     edge = {"labels": bool(labelled), "ticks": bool(labelled), "orient": labelled or "bottom"}
-    axis = axes.quantity("value", title_of_axis, scale, tickCount=6, **edge)
+    axis = vega.quantity("value", title_of_axis, scale, tickCount=6, **edge)
     # A single model is not a series: its colour could be taken for that of a condition.
     colours = COLOURS if len(models) > 1 else (INK,)
     return dots.panel(rows, axis, title, 0.0, models, WIDTH, key=key and len(models) > 1, colours=colours)

@@ -7,10 +7,10 @@ import polars as pl
 from syntagm.core import UsageError, shown
 from syntagm.runs import Run
 from syntagm.views import gaps
-from syntagm.views.drawing import axes
-from syntagm.views.drawing.axes import Row, Series, estimated, layer, point
+from syntagm.views.drawing import vega
 from syntagm.views.drawing.chart import INK, Figure, Spec, finish
 from syntagm.views.drawing.text import lines
+from syntagm.views.drawing.vega import Row, Series, estimated, layer, point
 
 SCHEMA = {
     "label": pl.String, "model": pl.String, "band": pl.Int64, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
@@ -94,28 +94,28 @@ def draw(
     plots = [
         _panel(table.filter(pl.col("label") == label), label, models, bands, at) for at, label in enumerate(labels)
     ]
-    spec = finish(axes.grid(plots, 3, 18), title, subtitle, offset=14)
+    spec = finish(vega.grid(plots, 3, 18), title, subtitle, offset=14)
     return Figure(spec, table.select(list(SCHEMA)))
 
 
 def _panel(rows: pl.DataFrame, label: str, models: Sequence[str], bands: Sequence[int], at: int) -> Spec:
     series = Series("model", [shown(model) for model in models], WIDTH * 3, at == 0 and len(models) > 1)
-    across = axes.places("band", {"domain": list(bands)}, "frequency band", ticks=False)
-    upright = axes.proportion("accuracy" if at == 0 else "", ticks=(0, 0.25, 0.5, 0.75, 1), format=".2f")
+    across = vega.places("band", {"domain": list(bands)}, "frequency band", ticks=False)
+    upright = vega.proportion("accuracy" if at == 0 else "", ticks=(0, 0.25, 0.5, 0.75, 1), format=".2f")
     place: Spec = {"x": across, "xOffset": series.place}
-    interval = place | axes.spread(upright) | {"color": series.colour}
+    interval = place | vega.spread(upright) | {"color": series.colour}
     dot = place | {"y": upright, "color": series.colour, "shape": series.shape, "description": {"field": "said"}}
     # Counts are written vertically above the panel, where they overlap nothing.
     count = place | {"y": {"value": -5}, "text": {"field": "n"}}
     small = {"type": "text", "angle": 270, "align": "left", "fontSize": 9, "color": INK, "opacity": 0.8, "aria": False}
     return {
-        "title": axes.heading(label if label == ALL else f"contexts that want: {label}", offset=6),
+        "title": vega.heading(label if label == ALL else f"contexts that want: {label}", offset=6),
         "width": WIDTH,
         "height": HEIGHT,
         "data": {"values": [_point(row) for row in rows.iter_rows(named=True)]},
         "layer": [
-            layer(axes.rule(strokeWidth=1.6), interval, axes.defined("low")),
-            layer(axes.dot(45), dot),
+            layer(vega.rule(strokeWidth=1.6), interval, vega.defined("low")),
+            layer(vega.dot(45), dot),
             layer(small, count),
         ],
     }

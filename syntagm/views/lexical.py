@@ -19,11 +19,11 @@ from syntagm.stats.association import association
 from syntagm.suites import word_list
 from syntagm.views import quantity
 from syntagm.views.clustered import By
-from syntagm.views.drawing import axes, dots
-from syntagm.views.drawing.axes import Series, layer, point
+from syntagm.views.drawing import dots, vega
 from syntagm.views.drawing.chart import Figure, Spec, finish
 from syntagm.views.drawing.table import Cell, Table, cells
 from syntagm.views.drawing.text import distinct
+from syntagm.views.drawing.vega import Series, layer, point
 from syntagm.views.estimates import shared_kind
 from syntagm.views.normalised import read_unigrams
 from syntagm.views.options import Measure
@@ -220,7 +220,7 @@ def draw(tables: Sequence[Words], title: str = "") -> Figure:
         "bar: 95% interval for other items of a word; Spearman: rank correlation of accuracy and frequency, n words",
         f"frequency {tables[0].about if tables else ''}{'; dots of models side by side' if len(models) > 1 else ''}",
     ]
-    spec = axes.grid(plots, min(ACROSS, max(1, len(plots))), 26)
+    spec = vega.grid(plots, min(ACROSS, max(1, len(plots))), 26)
     return Figure(finish(spec, title, subtitle, offset=14), table)
 
 
@@ -229,7 +229,7 @@ def _panel(suite: str, tables: Sequence[Words], models: dict[str, str], counts: 
     series = Series("model", names, WIDTH * 2, at == 0 and len(names) > 1)
     values = [value for words in tables for value in _points(words, models[words.model])]
     lines = [line for words in tables for line in _lines(words, models[words.model] if len(names) > 1 else "")]
-    title = axes.heading(suite, lines, anchor="start")
+    title = vega.heading(suite, lines, anchor="start")
     if not values:
         return _rows(tables, models) | {"title": title}
     _place(values, names, _domain(counts))
@@ -268,7 +268,7 @@ def _rows(tables: Sequence[Words], models: dict[str, str]) -> Spec:
         for words in tables for word, estimate in words.accuracies.items()
     ]  # fmt: skip
     described: list[dict[str, object]] = [row | {"said": dots.describe(row)} for row in rows]
-    return dots.panel(described, axes.proportion("accuracy"), series=list(models.values()), width=WIDTH)
+    return dots.panel(described, vega.proportion("accuracy"), series=list(models.values()), width=WIDTH)
 
 
 def _place(values: list[dict[str, Any]], models: Sequence[str], domain: tuple[float, float]) -> None:
@@ -305,24 +305,24 @@ def _across(counts: Sequence[float]) -> Spec:
     low, high = _domain(counts)
     powers = range(int(log10(low)), int(log10(high)) + 1)
     ticks = [10**power for power in powers if low <= 10**power <= high]
-    return axes.logarithmic("frequency", "frequency (logarithmic)", (low, high), ticks, format="~s", grid=False)
+    return vega.logarithmic("frequency", "frequency (logarithmic)", (low, high), ticks, format="~s", grid=False)
 
 
 def _layers(across: Spec, models: Series) -> list[Spec]:
-    upright = axes.proportion("accuracy")
+    upright = vega.proportion("accuracy")
     place: Spec = {"x": across, "y": upright}
-    interval = {"x": across, **axes.spread(upright), "color": models.colour}
+    interval = {"x": across, **vega.spread(upright), "color": models.colour}
     dot = place | {"color": models.colour, "shape": models.shape, "description": {"field": "said"}}
-    label = axes.label(10, opacity=0.75, aria=False, dx=_BESIDE, baseline="middle")
+    label = vega.label(10, opacity=0.75, aria=False, dx=_BESIDE, baseline="middle")
     return [
-        layer(axes.rule(strokeWidth=1.4, opacity=0.5), interval, axes.defined("low")),
-        layer(axes.dot(55, 0.95), dot),
+        layer(vega.rule(strokeWidth=1.4, opacity=0.5), interval, vega.defined("low")),
+        layer(vega.dot(55, 0.95), dot),
         layer(
-            axes.rule(strokeWidth=0.7, opacity=0.35),
+            vega.rule(strokeWidth=0.7, opacity=0.35),
             {"x": across, "y": upright, "x2": {"field": "joined"}, "y2": {"field": "at"}},
-            axes.defined("joined"),
+            vega.defined("joined"),
         ),
-        layer(label, {"x": across, "y": axes.of(upright, "at"), "text": {"field": "word"}}, axes.defined("at")),
+        layer(label, {"x": across, "y": vega.of(upright, "at"), "text": {"field": "word"}}, vega.defined("at")),
     ]
 
 

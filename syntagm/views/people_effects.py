@@ -10,11 +10,11 @@ import polars as pl
 
 from syntagm.runs import Run
 from syntagm.views import people
-from syntagm.views.drawing import axes, dots
-from syntagm.views.drawing.axes import pile
+from syntagm.views.drawing import dots, vega
 from syntagm.views.drawing.chart import Figure, Spec, finish
 from syntagm.views.drawing.table import Table
 from syntagm.views.drawing.text import or_none
+from syntagm.views.drawing.vega import pile
 from syntagm.views.effects import contrast
 from syntagm.views.people import Effect
 
@@ -71,7 +71,7 @@ def draw_figure(runs: Sequence[Run], suite: OneSuite = "") -> Figure:
             }
             for effect in effects
         ]  # fmt: skip
-        axis = axes.quantity("value", f"effect ({unit})")
+        axis = vega.quantity("value", f"effect ({unit})")
         specs.append(dots.panel(rows, axis, f"{name}: {of}", 0.0, models))
     table = pl.DataFrame(
         [

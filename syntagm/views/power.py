@@ -14,11 +14,11 @@ from syntagm.runs import Run, listed
 from syntagm.stats import STUDIES, People, Pilot, Power, TwoClasses, TwoModels, bootstrap, paired
 from syntagm.stats.planning import power
 from syntagm.views.comparison import letters, pairs_of_runs
-from syntagm.views.drawing import axes, curves
-from syntagm.views.drawing.axes import Series, point
+from syntagm.views.drawing import curves, vega
 from syntagm.views.drawing.chart import Figure, Spec, finish
 from syntagm.views.drawing.table import Table
 from syntagm.views.drawing.text import signed
+from syntagm.views.drawing.vega import Series, point
 from syntagm.views.estimates import shared_suites, values_of
 from syntagm.views.options import Measure
 
@@ -274,7 +274,7 @@ def draw(plan: Plan) -> Figure:
         "bar: 95% interval of the simulation's error",
         *_same(table, across, varying),
     ]
-    spec = axes.grid(plots, min(ACROSS, len(plots)), 22)
+    spec = vega.grid(plots, min(ACROSS, len(plots)), 22)
     return Figure(finish(spec, "Power of planned studies", subtitle, offset=14), table.select(list(SCHEMA)))
 
 
@@ -292,14 +292,14 @@ def _panel(rows: pl.DataFrame, title: str, series: Series, across: str, ticks: S
         for row in rows.iter_rows(named=True)
     ]  # fmt: skip
     domain = (ticks[0] / 1.15, ticks[-1] * 1.15)
-    horizontal = axes.logarithmic(
+    horizontal = vega.logarithmic(
         across, f"{_TITLES[across]} (logarithmic)", domain, ticks, base=2, format="~d", grid=False
     )
     return {
-        "title": axes.heading(shown(title), anchor="start"),
+        "title": vega.heading(shown(title), anchor="start"),
         "width": WIDTH,
         "height": HEIGHT,
-        "layer": curves.marks(values, horizontal, axes.proportion("power"), series, _WANTED),
+        "layer": curves.marks(values, horizontal, vega.proportion("power"), series, _WANTED),
     }
 
 

@@ -26,10 +26,10 @@ from syntagm.runs import Run, chosen_suite, having
 from syntagm.stats import interval, within
 from syntagm.suites import Reference, direction_of, language_of
 from syntagm.views import effects
-from syntagm.views.drawing import axes
-from syntagm.views.drawing.axes import Series, beside, heading, layer, pile
+from syntagm.views.drawing import vega
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.views.drawing.text import IN_FIGURE, distinct, lines, remarks
+from syntagm.views.drawing.vega import Series, beside, heading, layer, pile
 from syntagm.views.effects import Effect, first_of_several, references, suite_effects
 from syntagm.views.options import Suite
 
@@ -235,7 +235,7 @@ def _value(row: Mapping[str, Any], within: bool = False) -> dict[str, Any]:
 
 def _place(ticks: list[str], labelled: bool = True) -> Spec:
     scale = {"type": "band", "domain": ticks, "paddingInner": 0.2, "paddingOuter": 0.1}
-    return {"x": axes.places("region", scale, grid=False, labels=labelled)}
+    return {"x": vega.places("region", scale, grid=False, labels=labelled)}
 
 
 def _bands(compared: list[str], ticks: list[str]) -> list[Spec]:
@@ -247,14 +247,14 @@ def _bands(compared: list[str], ticks: list[str]) -> list[Spec]:
 def _layers(ticks: list[str], conditions: Series, highest: float, labelled: bool, leftward: bool) -> list[Spec]:
     place: Spec = _place(ticks, labelled) | {"xOffset": conditions.place, "color": conditions.colour}
     side = {"orient": "right"} if leftward else {}
-    bits = axes.quantity("bits", "surprisal (bits)", {"domain": [0, highest], "nice": True}, **side)
+    bits = vega.quantity("bits", "surprisal (bits)", {"domain": [0, highest], "nice": True}, **side)
     points = place | {"y": bits, "shape": conditions.shape, "description": {"field": "said"}}
-    full, hollow = (axes.equal("empty", empty) for empty in (False, True))
+    full, hollow = (vega.equal("empty", empty) for empty in (False, True))
     return [
-        layer(axes.line(1, opacity=0.45), place | {"y": bits, "detail": {"field": "segment"}}, full),
-        layer(axes.rule(strokeWidth=1.6), place | axes.spread(bits)),
-        layer(axes.dot(55), points, full),
-        layer(axes.dot(55, filled=False), points, hollow),
+        layer(vega.line(1, opacity=0.45), place | {"y": bits, "detail": {"field": "segment"}}, full),
+        layer(vega.rule(strokeWidth=1.6), place | vega.spread(bits)),
+        layer(vega.dot(55), points, full),
+        layer(vega.dot(55, filled=False), points, hollow),
     ]
 
 
@@ -266,12 +266,12 @@ def _zoom(zoomed: list[dict[str, Any]], region: str, conditions: list[str], heig
     low, high = min(ends, default=0.0), max(ends, default=0.0)
     margin = max(SPAN - (high - low), 0.0) / 2
     scale = {"domain": [low - margin, high + margin], "nice": True, "padding": 8}
-    bits = axes.quantity("bits", None, scale, tickCount=5)
-    place = axes.names("condition", conditions, labels=False)
+    bits = vega.quantity("bits", None, scale, tickCount=5)
+    place = vega.names("condition", conditions, labels=False)
     encoding = {"x": place, "y": bits, "color": series.colour, "shape": series.shape, "description": {"field": "said"}}
     panel: Spec = {"width": max(56, 13 * len(conditions) + 12), "height": height, "data": {"values": values}}
-    spread = {"x": place, "color": series.colour} | axes.spread(bits)
-    panel |= {"layer": [layer(axes.rule(strokeWidth=1.6), spread), layer(axes.dot(75), encoding)]}
+    spread = {"x": place, "color": series.colour} | vega.spread(bits)
+    panel |= {"layer": [layer(vega.rule(strokeWidth=1.6), spread), layer(vega.dot(75), encoding)]}
     return panel | ({"title": heading(region.partition("\n")[0], anchor="middle")} if titled else {})
 
 

@@ -16,11 +16,11 @@ from syntagm.evaluation import Estimate, Group, Kind
 from syntagm.runs import Run, named, not_asked, ties_of, titles
 from syntagm.stats import in_words
 from syntagm.views import gaps, shared_words
-from syntagm.views.drawing import axes
-from syntagm.views.drawing.axes import Row, Series, estimated, heading, layer, pile, point
+from syntagm.views.drawing import vega
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
 from syntagm.views.drawing.table import Cell, Table, cells
 from syntagm.views.drawing.text import distinct, lines, or_none, remarks, remarks_on
+from syntagm.views.drawing.vega import Row, Series, estimated, heading, layer, pile, point
 from syntagm.views.estimates import accuracies, by_group, chance_of, chance_of_suite, panel_tag, scores, shared_kind
 from syntagm.views.options import Measure, Named, measures
 
@@ -105,21 +105,21 @@ def _point(row: Row, model: str, suite: str) -> dict[str, object]:
 def _layers(
     models: Series, suites: Sequence[str], kind: Kind, quantity: str, labelled: bool, on_top: bool
 ) -> list[Spec]:
-    place: Spec = {"y": axes.names("suite", suites, offset=6)}
+    place: Spec = {"y": vega.names("suite", suites, offset=6)}
     beside = place | {"yOffset": models.place}
     title = "accuracy" if kind is Kind.VERDICT else quantity
-    accuracy = axes.mean(
+    accuracy = vega.mean(
         kind, title if labelled else "", orient="top" if on_top else "bottom", labels=labelled, domain=labelled,
         tickSize=5 if labelled else 0,
     )  # fmt: skip
-    chance = place | {"x": axes.of(accuracy, "chance")}
-    interval = beside | axes.spread(accuracy, "x") | {"color": models.colour}
+    chance = place | {"x": vega.of(accuracy, "chance")}
+    interval = beside | vega.spread(accuracy, "x") | {"color": models.colour}
     dot = beside | {"x": accuracy, "color": models.colour, "shape": models.shape, "description": {"field": "said"}}
     tick = {"type": "tick", "color": GREY, "thickness": 2, "aria": False}
     return [
-        layer(tick, chance, axes.defined("chance")),
-        layer(axes.rule(strokeWidth=1.6), interval, axes.defined("low")),
-        layer(axes.dot(50), dot, axes.defined("value")),
+        layer(tick, chance, vega.defined("chance")),
+        layer(vega.rule(strokeWidth=1.6), interval, vega.defined("low")),
+        layer(vega.dot(50), dot, vega.defined("value")),
     ]
 
 

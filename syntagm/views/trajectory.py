@@ -29,11 +29,11 @@ from syntagm.views.checkpoints import (
     whole,
     whole_draws,
 )
-from syntagm.views.drawing import axes
-from syntagm.views.drawing.axes import Series, estimated, layer, point
+from syntagm.views.drawing import vega
 from syntagm.views.drawing.chart import Figure, Spec, finish
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import distinct, lines, or_none, readable
+from syntagm.views.drawing.vega import Series, estimated, layer, point
 from syntagm.views.learning_curve import line
 from syntagm.views.options import Measure
 
@@ -89,7 +89,7 @@ def draw(
     subtitle = [f"band: {band(curves)}; dot: {'mean over runs, small dots: runs' if several else 'score'}"]
     subtitle += [f"dashed: {level}; ring: first crossing from below"] if level else []
     subtitle += lines(limits(curves))
-    spec = axes.grid(plots, min(ACROSS, max(1, len(plots))), 22)
+    spec = vega.grid(plots, min(ACROSS, max(1, len(plots))), 22)
     return Figure(finish(spec, "Scores along checkpoints", [*subtitle, *notes], offset=14), table)
 
 
@@ -106,9 +106,9 @@ def _across(places: Sequence[float], title: str, linear: bool) -> Spec:
     if linear:
         edge = (high - low) * 0.05 or 1.0
         scale = {"domain": [low - edge, high + edge], "nice": False, "zero": False}
-        return axes.quantity("at", title, scale, format=".3~s", grid=False, tickCount=4)
+        return vega.quantity("at", title, scale, format=".3~s", grid=False, tickCount=4)
     domain = (low / 1.25, high * 1.25)
-    return axes.logarithmic("at", f"{title} (logarithmic)", domain, _ticks(places), format=".3~s", grid=False)
+    return vega.logarithmic("at", f"{title} (logarithmic)", domain, _ticks(places), format=".3~s", grid=False)
 
 
 def _ticks(places: Sequence[float]) -> list[float]:
@@ -133,25 +133,25 @@ def _panel(
     values = [value for curve in curves for value in _values(curve, names[curve.series])]
     rings = [ring for curve in curves if (ring := _ring(curve, names[curve.series], level, linear))]
     suites = counted(curves[0].suites, "suite")
-    title = axes.heading(readable(curves[0].group), suites, anchor="start")
-    upright = axes.mean(curves[0].kind, "score")
+    title = vega.heading(readable(curves[0].group), suites, anchor="start")
+    upright = vega.mean(curves[0].kind, "score")
     place: Spec = {"x": across, "y": upright, "color": series.colour}
-    area = {"x": across, **axes.spread(upright), "color": series.colour}
+    area = {"x": across, **vega.spread(upright), "color": series.colour}
     description = {"description": {"field": "said"}}
     bounded = [curve for curve in values if curve["low"] is not None]
     single = [value for curve in curves for value in _runs(curve, names[curve.series])]
-    ring = axes.dot(130, filled=False, shape="circle", strokeWidth=2)
+    ring = vega.dot(130, filled=False, shape="circle", strokeWidth=2)
     plot_layers = [
-        *([] if isnan(level) else [axes.reference(level, upright, "y", axes.dashed(opacity=0.6))]),
+        *([] if isnan(level) else [vega.reference(level, upright, "y", vega.dashed(opacity=0.6))]),
         # A band over one position has no width.
         layer(
-            axes.band(0.16) if len({each["at"] for each in bounded}) > 1 else axes.rule(opacity=0.45),
+            vega.band(0.16) if len({each["at"] for each in bounded}) > 1 else vega.rule(opacity=0.45),
             area,
             values=bounded,
         ),
-        *([layer(axes.dot(12, 0.5), place | {"shape": series.shape}, values=single)] if single else []),
-        layer(axes.line(1.8), place, values=values),
-        layer(axes.dot(40), place | {"shape": series.shape} | description, values=values),
+        *([layer(vega.dot(12, 0.5), place | {"shape": series.shape}, values=single)] if single else []),
+        layer(vega.line(1.8), place, values=values),
+        layer(vega.dot(40), place | {"shape": series.shape} | description, values=values),
         *([layer(ring, place | description, values=rings)] if rings else []),
     ]
     return {"title": title, "width": WIDTH, "height": HEIGHT, "layer": plot_layers}

@@ -19,7 +19,7 @@ from syntagm.models import names as model_names
 from syntagm.report import page
 from syntagm.runs import Run, open_run
 from syntagm.views import by_name
-from syntagm.views.drawing.axes import Series
+from syntagm.views.drawing.vega import Series
 
 SUITE = ["--suite", "hu2020/mvrr"]
 

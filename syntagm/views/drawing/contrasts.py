@@ -9,7 +9,7 @@ from math import nan
 import polars as pl
 
 from syntagm.evaluation import Estimate
-from syntagm.views.drawing import axes, dots
+from syntagm.views.drawing import dots, vega
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.text import lines, only, remarks_on
 
@@ -28,6 +28,6 @@ def draw(estimates: Sequence[Estimate], title: str, axis: str, subtitle: Sequenc
     points = [{**row, "name": row["contrast"], "series": row["model"]} for row in table.iter_rows(named=True)]
     described = [{**row, "said": dots.describe(row)} for row in points]
     values = dots.with_counts(described, lambda row: [f"n = {row['n']:,}"])
-    channel = axes.difference(axis, [*table["value"], *table["low"], *table["high"]], WIDTH)
+    channel = vega.difference(axis, [*table["value"], *table["low"], *table["high"]], WIDTH)
     spec = dots.panel(values, channel, "", 0.0 if len(table) else nan, series, WIDTH, key=len(series) > 1)
     return Figure(finish(spec, title, [*subtitle, *only(series), *lines(remarks_on(estimates))]), table)

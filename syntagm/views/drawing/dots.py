@@ -5,8 +5,10 @@ from math import isnan
 from typing import Any
 
 from syntagm.core import shown, shown_lines
-from syntagm.views.drawing import axes
-from syntagm.views.drawing.axes import (
+from syntagm.views.drawing import vega
+from syntagm.views.drawing.chart import GREY, Spec
+from syntagm.views.drawing.text import or_none, short_names
+from syntagm.views.drawing.vega import (
     COLOURS,
     Row,
     Series,
@@ -18,8 +20,6 @@ from syntagm.views.drawing.axes import (
     point,
     spread,
 )
-from syntagm.views.drawing.chart import GREY, Spec
-from syntagm.views.drawing.text import or_none, short_names
 
 STEP = 22
 # A label is placed by its first line. Several lines are raised by half of what follows it, so that they are centred.
@@ -52,16 +52,16 @@ def panel(
     place: Spec = {"y": axis_of_names("name", names, labels=labels, offset=6, labelOffset=_RAISED)}
     if len(present) > 1:
         place["yOffset"] = Series("series", [shown(name) for name in present]).place
-    dashed = axes.dashed(GREY, strokeWidth=1.4)
+    dashed = vega.dashed(GREY, strokeWidth=1.4)
     tick = {"thickness": 2.5, "bandSize": 13 if grouped else 17, "opacity": 0.85, "aria": False}
     spec: Spec = {
         "width": width,
         "height": step * max(len(names), 1),
         "data": {"values": [_point(row) | {at: or_none(row[at]) for at in ticks} for row in rows]},
         "layer": [
-            *([] if isnan(reference) else [axes.reference(reference, axis, "x", dashed)]),
+            *([] if isnan(reference) else [vega.reference(reference, axis, "x", dashed)]),
             *(
-                layer({"type": "tick", "color": colour, **tick}, place | {"x": of(axis, at)}, axes.defined(at))
+                layer({"type": "tick", "color": colour, **tick}, place | {"x": of(axis, at)}, vega.defined(at))
                 for at, colour in ticks.items()
             ),
             *_layers(place, axis, channels),
@@ -107,9 +107,9 @@ def _layers(place: Spec, axis: Spec, series: Series) -> list[Spec]:
     }
     note = place | {"text": {"field": "note"}, "x": {"value": series.width + 8}}
     return [
-        layer(axes.rule(strokeWidth=1.8), place | spread(axis, "x") | {"color": series.colour}, axes.defined("low")),
-        layer(axes.dot(60), dot, axes.defined("value")),
-        layer(axes.label(10, opacity=0.7, aria=False), note),
+        layer(vega.rule(strokeWidth=1.8), place | spread(axis, "x") | {"color": series.colour}, vega.defined("low")),
+        layer(vega.dot(60), dot, vega.defined("value")),
+        layer(vega.label(10, opacity=0.7, aria=False), note),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Axes of a chart: Vega-Lite channels with their titles, scales and ticks."""
+"""Parts of Vega-Lite specifications: points, series with their colours, axes, layers of marks, and panels."""
 
 import json
 from collections.abc import Mapping, Sequence
