@@ -20,8 +20,16 @@ from syntagm.core import Interrupted, Progress, counted, shown
 from syntagm.evaluation import Estimate, interval
 from syntagm.runs import Run, named
 from syntagm.suites import Suite, sample_of
-from syntagm.views import accuracies, chance_of, estimates, mean_name, shared_words, shown_duration, ties_of_pairs
-from syntagm.views.drawing.text import limits
+from syntagm.views import (
+    accuracies,
+    chance_of,
+    estimates,
+    limits,
+    mean_name,
+    shared_words,
+    shown_duration,
+    ties_of_pairs,
+)
 
 # Seconds between lines of progress, and from the first answer to the first line, which has an estimate of the time.
 _INTERVAL, _FIRST = 10.0, 2.0

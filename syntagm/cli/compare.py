@@ -265,8 +265,7 @@ def _summary(overall: "Comparison", unit: str) -> list[str]:
 
 def _limits(pairing: "Pairing") -> tuple[str, ...]:
     """Return what limits the differences, of suites and over all suites."""
-    from syntagm.views import labelled
-    from syntagm.views.drawing.text import limits
+    from syntagm.views import labelled, limits
 
     compared = labelled(pairing.suites, pairing.overall)
     numbers = [(name, comparison.difference) for name, comparison in compared]

@@ -56,13 +56,17 @@ from syntagm.views.comparison import (
     labelled as labelled,
     letters as letters,
 )
-from syntagm.views.drawing import contrasts as contrasts, dots as dots, vega as vega
+from syntagm.views.drawing import curves as curves, dots as dots, vega as vega
 from syntagm.views.drawing.chart import Figure as Figure, Spec as Spec, finish as finish
 from syntagm.views.drawing.curves import Panel as Panel
 from syntagm.views.drawing.save import endings as endings
-from syntagm.views.drawing.table import Cell as Cell, Table as Table, narrowed as narrowed
-from syntagm.views.drawing.text import lines as lines, or_none as or_none, shown_duration as shown_duration
-from syntagm.views.drawing.vega import pile as pile
+from syntagm.views.drawing.table import Cell as Cell, Table as Table, in_latex as in_latex, narrowed as narrowed
+from syntagm.views.drawing.text import (
+    limits as limits,
+    lines as lines,
+    or_none as or_none,
+    shown_duration as shown_duration,
+)
 from syntagm.views.effects import (
     Differences as Differences,
     Effect as Effect,

@@ -17,17 +17,17 @@ from syntagm.papers.hu2020 import figures
 from syntagm.stats import correlations
 from syntagm.views import (
     Figure,
-    axes,
-    contrasts,
     correlation,
     coverage,
+    curves,
+    dots,
     learning_curve,
     lexical,
     lines,
     perplexity,
     phenomena,
+    vega,
 )
-from syntagm.views.drawing import curves
 from syntagm.views.drawing.text import remarks, remarks_on
 from syntagm.views.lexical import Words
 
@@ -85,7 +85,7 @@ def test_remarks_on_many_groups_are_one_sentence() -> None:
 
 def test_labels_of_axes_stand_on_their_ticks() -> None:
     estimate = Estimate(Group("m", labels=(("contrast", "a"),)), 0.2, -0.4, 0.8, 9, "Newcombe")
-    assert ends(contrasts.draw([estimate], "t", "difference", [])) == {"middle"}
+    assert ends(dots.draw_contrasts([estimate], "t", "difference", [])) == {"middle"}
     assert ends(phenomena.draw(estimates(), title="Accuracy")) == {"middle"}
 
 
@@ -97,7 +97,9 @@ def test_points_without_bars_are_explained() -> None:
             )
             for at, method in enumerate(methods)
         ]
-        return [line for line in subtitle(contrasts.draw(found, "t", "difference", [])) if line.startswith("point")]
+        return [
+            line for line in subtitle(dots.draw_contrasts(found, "t", "difference", [])) if line.startswith("point")
+        ]
 
     assert drawn("", "") == []
     assert drawn("", "mean of 2 suites; no interval: no spread; random: items") == [
@@ -110,7 +112,7 @@ def test_points_without_bars_are_explained() -> None:
 def over(places: Sequence[str], models: Sequence[str]) -> Figure:
     rows = pl.DataFrame([(model, place, 0.5, nan, nan, 1) for model in models for place in places],
                         schema=["model", "x", "value", "low", "high", "n"], orient="row")  # fmt: skip
-    return curves.draw([curves.Panel(rows, "verb", "suite")], axes.proportion("accuracy"), "Accuracy", [], rows)
+    return curves.draw([curves.Panel(rows, "verb", "suite")], vega.proportion("accuracy"), "Accuracy", [], rows)
 
 
 def test_many_places_have_room_for_their_labels_and_models() -> None:
@@ -124,7 +126,7 @@ def test_many_places_have_room_for_their_labels_and_models() -> None:
     # A model that is a place itself has its dot above its label.
     rows = pl.DataFrame([("a", "a", 0.5, 0.4, 0.6, 9), ("b", "b", 0.5, 0.4, 0.6, 9)],
                         schema=["model", "x", "value", "low", "high", "n"], orient="row")  # fmt: skip
-    gain = curves.draw([curves.Panel(rows, "model")], axes.proportion("gain"), "Gain", [], rows)
+    gain = curves.draw([curves.Panel(rows, "model")], vega.proportion("gain"), "Gain", [], rows)
     assert not any("xOffset" in each["encoding"] for each in gain.spec["concat"][0]["layer"])
 
 

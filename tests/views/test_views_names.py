@@ -9,21 +9,20 @@ import pytest
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.core import InputError, UsageError
+from syntagm.core import InputError, UsageError, settings
 from syntagm.evaluation import Estimate, Group
 from syntagm.runs import Run, open_run
 from syntagm.stats import Comparison
 from syntagm.suites import Item, Region, Sentence, sampled
 from syntagm.views import by_name, mean_name, methods
 from syntagm.views.estimates import grouping_tags
-from syntagm.views.options import options
 from syntagm.views.quantity import labels
 
 DECLARED = [
     (kind, name, option.name)
     for kind in by_name.MAKERS
     for name in by_name.offering(kind)
-    for option in options(by_name.find(kind, name))
+    for option in settings.of_parameters(by_name.find(kind, name))
 ]
 WITH_MEASURE = [(kind, name) for kind, name, option in DECLARED if option == "measure"]
 GROUPED = [(kind, name) for kind, name, option in DECLARED if option == "tag"]

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from syntagm.evaluation import Chance, Estimate, Kind, unknown
 from syntagm.report.numbers import Column, Subject
 from syntagm.runs import Run, named
-from syntagm.views import estimates
-from syntagm.views.drawing.text import limits as limits_of
+from syntagm.views import estimates, limits
 
 # What the names of predictions of the bundled collections mean, and those of BLiMP.
 MEANINGS = {
@@ -159,7 +158,7 @@ def methods(lines: Iterable[ScoreRow]) -> list[str]:
 
 def limits_of_rows(lines: Sequence[ScoreRow]) -> tuple[str, ...]:
     """Return what limits the scores of a table as sentences."""
-    return limits_of((f"{line.label} ({cell.group.model})", cell) for line in lines for cell in line.cells if cell)
+    return limits((f"{line.label} ({cell.group.model})", cell) for line in lines for cell in line.cells if cell)
 
 
 def in_no_line(columns: Sequence[Column[Run]], tag: str) -> tuple[int, int]:

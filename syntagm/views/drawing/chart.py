@@ -32,8 +32,6 @@ _MARKS = {
     "pdf": re.compile(rb"%PDF-.*/Producer \(svg2pdf\)", re.DOTALL),
     "vl.json": re.compile(rb'{\s+"\$schema": "https://vega.github.io/schema/vega-lite/'),
 }
-# Name of a format on the command line -> file name extension.
-FORMATS = {extension: extension for extension in ("png", "svg", "pdf", "vl.json")}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -51,7 +49,7 @@ class Figure(Product):
         UsageError: the figure is drawn, and its specification is invalid.
     """
 
-    FORMATS: ClassVar[Mapping[str, str]] = FORMATS
+    FORMATS: ClassVar[Mapping[str, str]] = {extension: extension for extension in ("png", "svg", "pdf", "vl.json")}
     spec: Mapping[str, Any]
     table: pl.DataFrame
 

@@ -1,13 +1,16 @@
 """Dot plots: one row for each name, dots with intervals, and a note at the right edge."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
+import polars as pl
+
 from syntagm.core import shown, shown_lines
+from syntagm.evaluation import Estimate
 from syntagm.views.drawing import vega
-from syntagm.views.drawing.chart import GREY, Spec
-from syntagm.views.drawing.text import or_none, short_names
+from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
+from syntagm.views.drawing.text import lines, only, or_none, remarks_on, short_names
 from syntagm.views.drawing.vega import (
     COLOURS,
     Row,
@@ -121,3 +124,25 @@ def describe(row: Row) -> str:
     """
     name = row["name"] + (f", {row['series']}" if row["series"] else "")
     return f"{name}: {estimated(row)}"
+
+
+# Each model has a dot with its interval. To the right of 0, the first kind is easier.
+
+CONTRASTS = {
+    "contrast": pl.String, "model": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+    "n": pl.Int64, "ties": pl.Int64, "undefined": pl.Int64, "method": pl.String,
+}  # fmt: skip
+WIDTH = 440
+
+
+def draw_contrasts(estimates: Sequence[Estimate], title: str, axis: str, subtitle: Sequence[str]) -> Figure:
+    """Draw one row for each contrast, in the order of first appearance."""
+    rows = [(each.group["contrast"], each.group.model, *each.numbers, each.method) for each in estimates]
+    table = pl.DataFrame(rows, schema=CONTRASTS, orient="row")
+    series = list(dict.fromkeys(table["model"]))
+    points = [{**row, "name": row["contrast"], "series": row["model"]} for row in table.iter_rows(named=True)]
+    described = [{**row, "said": describe(row)} for row in points]
+    values = with_counts(described, lambda row: [f"n = {row['n']:,}"])
+    channel = vega.difference(axis, [*table["value"], *table["low"], *table["high"]], WIDTH)
+    spec = panel(values, channel, "", 0.0 if len(table) else nan, series, WIDTH, key=len(series) > 1)
+    return Figure(finish(spec, title, [*subtitle, *only(series), *lines(remarks_on(estimates))]), table)
