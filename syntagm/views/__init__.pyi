@@ -82,9 +82,8 @@ from syntagm.views.estimates import (
     mean_name as mean_name,
     ties_of_pairs as ties_of_pairs,
 )
-from syntagm.views.export import Export as Export, Outcome as Outcome
-from syntagm.views.export._csv import Csv as Csv
-from syntagm.views.export.scores import COLUMNS as COLUMNS, score_row as score_row
+from syntagm.views.export import Csv as Csv, Export as Export, Outcome as Outcome
+from syntagm.views.export.scores import SCORE_COLUMNS as SCORE_COLUMNS, score_row as score_row
 from syntagm.views.gaps import over_gaps as over_gaps
 from syntagm.views.in_training.callback import EvaluationCallback as EvaluationCallback
 from syntagm.views.in_training.trajectory import Trajectory as Trajectory

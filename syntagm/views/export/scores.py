@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from syntagm.evaluation import DEFAULT, Estimate
 from syntagm.runs import Run, convention_of, signature_over
 from syntagm.views import estimates, gaps
-from syntagm.views.export._csv import Csv, Row
+from syntagm.views.export import Csv, Row
 
-COLUMNS = (
+SCORE_COLUMNS = (
     *("model", "of", "name", "measure", "value", "low", "high", "n", "ties", "undefined"),
     *("chance", "chance_method", "method", "signature"),
 )
@@ -37,7 +37,7 @@ def _rows(run: Run) -> Iterator[Row]:
 
 
 def score_row(run: Run, estimate: Estimate) -> tuple[object, ...]:
-    """Return the row for an estimate of `syntagm.views.estimates`, with the columns `COLUMNS`."""
+    """Return the row for an estimate of `syntagm.views.estimates`, with the columns `SCORE_COLUMNS`."""
     expected = estimates.chance_of(run, estimate)
     numbers = (*estimate.numbers, expected.value, expected.method)
     return (estimate.group.model, *_about(estimate), *numbers, estimate.method, _signature(run, estimate))
@@ -63,4 +63,4 @@ def _signature(run: Run, estimate: Estimate) -> str:
     return str(signature_over(run, suites, group.rule)) if suites and convention_of(run) != DEFAULT else ""
 
 
-EXPORT = Csv(COLUMNS, _rows, judged=True)
+EXPORT = Csv(SCORE_COLUMNS, _rows, judged=True)
