@@ -10,7 +10,7 @@ from syntagm.runs import Run, unequal
 from syntagm.views.drawing import dots, vega
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.text import lines, remarks_on
-from syntagm.views.estimates import of_models, shared_kind
+from syntagm.views.estimates import mean_over_suites, of_models, shared_kind
 from syntagm.views.options import Tag
 
 SCHEMA = {
@@ -57,8 +57,5 @@ def draw_figure(runs: Sequence[Run], tag: Tag = "circuit") -> Figure:
     rows = [(each.group[tag], each.group.model, "", *each.numbers[:4], each.method) for each in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     kind = shared_kind(runs, "first")
-    mean = (
-        "mean accuracy over suites (first prediction)" if kind is Kind.VERDICT else "mean over suites (first measure)"
-    )
-    subtitle = [f"{mean} with its 95% interval", *lines([*unequal(runs), *remarks_on(estimates)])]
+    subtitle = [f"{mean_over_suites(kind)} with its 95% interval", *lines([*unequal(runs), *remarks_on(estimates)])]
     return draw(table, "score", f"Scores by {tag}", subtitle, kind=kind)

@@ -27,7 +27,7 @@ from syntagm.views.drawing import dots, vega
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import lines, or_none, remarks, remarks_on, signed
-from syntagm.views.estimates import chance_of, of_models, shared_kind, shared_suites, values_of
+from syntagm.views.estimates import chance_of, mean_over_suites, of_models, shared_kind, shared_suites, values_of
 from syntagm.views.options import Measure
 
 INSTANCE = ("model", "corpus", "seed")
@@ -198,12 +198,11 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
     rows = [(each.group.model, "", *each.numbers[:4], each.method) for each, _ in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     kind = shared_kind(runs, "first")
-    mean = (
-        "mean accuracy over suites (first prediction)" if kind is Kind.VERDICT else "mean over suites (first measure)"
-    )
     notes = [*unequal(runs), *remarks_on(estimate for estimate, _ in estimates)]
     chances = {estimate.group.model: chance for estimate, chance in estimates}
-    return draw(table, chances, "Scores of models", [mean, "95% interval; n: items", *lines(notes)], kind)
+    return draw(
+        table, chances, "Scores of models", [mean_over_suites(kind), "95% interval; n: items", *lines(notes)], kind
+    )
 
 
 def draw(

@@ -22,7 +22,6 @@ from syntagm.evaluation import (
     ratings as _ratings,
     scored,
     treatments,
-    unigram,
 )
 from syntagm.runs import Run, listed, named, pairs, titles, whole
 from syntagm.stats import in_words, score
@@ -30,12 +29,8 @@ from syntagm.views.drawing.chart import INK, Figure, Spec, finish
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
 from syntagm.views.drawing.vega import heading, layer
+from syntagm.views.normalised import RESULTS, read_unigrams
 
-# The columns of results, so that `stats.score` and `stats.paired` apply; the measure is the convention.
-RESULTS = {
-    "model": pl.String, "suite": pl.String, "item": pl.String, "measure": pl.String, "value": pl.Float64,
-    "margin": pl.Float64, "n": pl.Int64,
-}  # fmt: skip
 # Margins are exactly 0 where the difference in bits is within the tolerance of the run.
 TOLERANCE = 0.0
 
@@ -67,8 +62,7 @@ def choose(run: Run, source: Source, names: Sequence[str] = ()) -> Chosen:
     """Return the conventions that apply to a run."""
     unigrams = None
     if source.unigrams:
-        texts = (text for suite in run.suites for text in run.scored(suite.name)["text"].unique())
-        unigrams = unigram.read(source.unigrams, texts, source.tokens, source.case)
+        unigrams = read_unigrams(source.unigrams, run, source.tokens, source.case)
     notes: tuple[str, ...] = ()
     if names:
         found = [Convention.parse(name) for name in dict.fromkeys((DEFAULT, *names))]

@@ -167,14 +167,9 @@ def mean_name(run: Run) -> str:
     return "SG score" if in_circuits else "mean accuracy"
 
 
-def conjoins(run: Run) -> bool:
-    """Return whether the measures of a run are predictions about the same items, so that the rule `all` applies."""
-    return run.task.conjoins
-
-
 def refuse_conjunction(run: Run, rule: str) -> None:
     """Refuse the rule "all" if the measures of the run are not predictions about the same items."""
-    if rule == "all" and not conjoins(run):
+    if rule == "all" and not run.task.conjoins:
         raise UsageError(
             "measure",
             "'all' for a fill run, whose measures are not predictions",
@@ -226,6 +221,13 @@ def panel_tag(runs: Sequence[Run]) -> str:
         if 1 < len({record.group(tag) for record in records}) < len(records):
             return tag
     return ""
+
+
+def mean_over_suites(kind: Kind) -> str:
+    """Say what the mean over suites is that figures of models show."""
+    return (
+        "mean accuracy over suites (first prediction)" if kind is Kind.VERDICT else "mean over suites (first measure)"
+    )
 
 
 def by_group(scores: Mapping[str, Sequence[float]], groups: Mapping[str, str]) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from syntagm.core import FormulaError, UsageError
+from syntagm.core import UsageError
 from syntagm.evaluation import (
     COSTS,
     Case,
@@ -20,38 +20,24 @@ from syntagm.evaluation import (
     scored,
     unigram,
 )
-from syntagm.runs import Run, named, titles
+from syntagm.runs import Run, items, named, titles, whole
 from syntagm.stats import score
-from syntagm.suites import compared, parse
 from syntagm.views.drawing.table import Cell, Table, cells
 
-# They are computed from a run's stored tokens, without loading a model. Sentences are split into words like the text of
+# Sentences are split into words like the text of
 # the unigram model: at white space, or as in the Penn Treebank. A token belongs to the word in which it starts (white
 # space belongs to the following word). If the first token was not scored because nothing precedes it, its whole word is
 # excluded from the bits and from the unigram bits.
 
-SCHEMA = {
+RESULTS = {
     "model": pl.String, "suite": pl.String, "item": pl.String, "measure": pl.String, "value": pl.Float64,
     "margin": pl.Float64, "n": pl.Int64,
 }  # fmt: skip
 
 
-def whole(run: Run, suite: str) -> dict[str, tuple[str, str]]:
-    """Find the predictions of a suite that compare two whole sentences: name -> (better condition, worse condition)."""
-    pairs = {}
-    for name, formula in run.suite(suite).predictions.items():
-        try:
-            pair = compared(parse(formula))
-        except FormulaError:  # records are untrusted input
-            continue
-        if pair:
-            pairs[name] = pair
-    return pairs
-
-
 def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks") -> pl.DataFrame:
-    """Judge the items of a suite by each score; the columns of `SCHEMA` suit `score.accuracy`."""
-    # There is one row for each item and measure. Measures have the names of `normalisation.COSTS`. If a suite has
+    """Judge the items of a suite by each score; the columns of `RESULTS` suit `score.accuracy`."""
+    # Measures have the names of `normalisation.COSTS`. If a suite has
     # several predictions about whole sentences, the name of the prediction is added, as in
     # `slor(grammatical_intrusive)`. The margin is exactly 0 if the difference in bits is within the tolerance of the
     # run; n counts words.
@@ -68,27 +54,21 @@ def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks")
                 value = np.nan if margin != margin else float(margin > 0)
                 measure = name if single else f"{name}({prediction})"
                 rows.append((run.model, suite, item, measure, value, margin, first + second))
-    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    return pl.DataFrame(rows, schema=RESULTS, orient="row")
 
 
 def _items(
     run: Run, suite: str, unigrams: Unigrams, tokens: Tokens
 ) -> Iterator[tuple[str, dict[str, tuple[dict[Score, Cost], int]]]]:
     """Yield each item with the costs and numbers of words of its conditions; an id that occurs twice counts as two items."""
-    last = ""
-    conditions: dict[str, tuple[dict[Score, Cost], int]] = {}
-    for item, condition, sentence, answer in run.answers(suite):
-        if conditions and (item != last or condition in conditions):
-            yield last, conditions
-            conditions = {}
-        last = item
-        prepared = scored(
-            sentence.text, answer, run.record["model"]["start"] is not None, unigrams=unigrams, tokens=tokens
-        )
-        assert prepared.unigram is not None
-        conditions[condition] = normalisation.costs(prepared.words, prepared.unigram), len(prepared.words)
-    if conditions:
-        yield last, conditions
+    first_scored = run.record["model"]["start"] is not None
+    for item, conditions in items(run, suite):
+        costs = {}
+        for condition, (text, answer) in conditions.items():
+            prepared = scored(text, answer, first_scored, unigrams=unigrams, tokens=tokens)
+            assert prepared.unigram is not None
+            costs[condition] = normalisation.costs(prepared.words, prepared.unigram), len(prepared.words)
+        yield item, costs
 
 
 def read_unigrams(source: str, run: Run, tokens: Tokens = "blanks", case: Case = "keep") -> Unigrams:

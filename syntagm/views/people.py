@@ -355,9 +355,7 @@ def judgements_of(run: Run) -> Judgements:
     asked = asks(run)
     parts = [_judged_of_suite(run, record, asked) for record in run.suites]
     rows = pl.concat([part for part, _ in parts])
-    people, items = (
-        np.unique(rows[column].to_numpy(), return_inverse=True)[1].astype(np.int64) for column in ("person", "key")
-    )
+    people, items = (_codes(rows[column]) for column in ("person", "key"))
     if min(len(set(people)), len(set(items))) < 2:
         raise UsageError("--people", f"{len(set(people))} people and {len(set(items))} items", "at least two of each")
     values = rows["value"].to_numpy()

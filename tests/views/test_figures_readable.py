@@ -29,7 +29,6 @@ from syntagm.views import (
     vega,
 )
 from syntagm.views.drawing.text import remarks, remarks_on
-from syntagm.views.lexical import Words
 
 MODELS = ("ngram:a@0123abcd", "ngram:b@0123abcd", "lstm:c@0123abcd")
 FEW = {f"phenomenon_{at}": at % 8 + 2 for at in range(12)}
@@ -143,7 +142,7 @@ def test_labels_of_close_lines_are_nearest_their_own_lines() -> None:
 def test_words_of_several_models_are_side_by_side_and_their_labels_free() -> None:
     one = Estimate(Group("m"), 1.0, nan, nan, 1, "no interval: fewer than two items")
     counts = {"spill": 90.0, "bury": 700.0, "abandon": 720.0}
-    tables = [Words(model, "s", dict.fromkeys(counts, one), counts, None, [], "list") for model in ("a", "b")]
+    tables = [lexical.Words(model, "s", dict.fromkeys(counts, one), counts, None, [], "list") for model in ("a", "b")]
     drawn = lexical.draw(tables, "t")
     values = drawn.spec["concat"][0]["data"]["values"]
     assert len({value["frequency"] for value in values}) == 6

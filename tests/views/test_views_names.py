@@ -14,8 +14,7 @@ from syntagm.evaluation import Estimate, Group
 from syntagm.runs import Run, open_run
 from syntagm.stats import Comparison
 from syntagm.suites import Item, Region, Sentence, sampled
-from syntagm.views import by_name, mean_name, methods
-from syntagm.views.estimates import grouping_tags
+from syntagm.views import by_name, estimates, mean_name, methods
 from syntagm.views.quantity import labels
 
 DECLARED = [
@@ -82,9 +81,9 @@ def test_samples_that_differ_are_said_once_with_the_sizes(tmp_path: Path, capsys
 def test_a_tag_that_repeats_groups_of_another_is_left_out(tmp_path: Path) -> None:
     likes = {"circuit": "islands", "linguistics_term": "islands"}
     suites = [agreement(), pairs("pairs", ("the dog barks", "the dog bark"), tags=likes)]
-    assert grouping_tags([toy_run(tmp_path / "same", *suites)]) == ["circuit"]
+    assert estimates.grouping_tags([toy_run(tmp_path / "same", *suites)]) == ["circuit"]
     suites[1] = replace(suites[1], tags=likes | {"linguistics_term": "island effects"})
-    assert grouping_tags([toy_run(tmp_path / "other", *suites)]) == ["circuit", "linguistics_term"]
+    assert estimates.grouping_tags([toy_run(tmp_path / "other", *suites)]) == ["circuit", "linguistics_term"]
 
 
 def test_learning_curve_names_what_is_missing(runs: list[Run]) -> None:

@@ -54,7 +54,7 @@ def columns(runs: Sequence[Run]) -> list[Column[Run]]:
 
 
 def _column(run: Run, name: str) -> Column[Run]:
-    together = estimates.accuracies(run, "all") if estimates.conjoins(run) else []
+    together = estimates.accuracies(run, "all") if run.task.conjoins else []
     of_suites = [*estimates.accuracies(run), *together]
     accuracies = {(estimate.group.suite, estimate.group.measure): estimate for estimate in reversed(of_suites)}
     judged = {}
@@ -98,7 +98,7 @@ def overall(columns: Sequence[Column[Run]]) -> list[ScoreRow]:
     records = {suite.name: suite for column in columns for suite in column.run.suites}.values()
     named = [name for record in records for name in record.predictions]
     shared = [name for name in dict.fromkeys(named) if named.count(name) > 1 and not name.isdigit()]
-    conjoined = all(estimates.conjoins(column.run) for column in columns)
+    conjoined = all(column.run.task.conjoins for column in columns)
     rules = [
         "first",
         *(["all"] if conjoined and any(len(record.predictions_for("all")) > 1 for record in records) else []),

@@ -25,7 +25,7 @@ def _rows(run: Run) -> Iterator[Row]:
         over_suites = (estimate for estimate in estimates.estimates(run) if not estimate.group.suite)
         yield from (score_row(run, estimate) for estimate in (*gaps.estimates(run), *over_suites))
         return
-    several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and estimates.conjoins(run)}
+    several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and run.task.conjoins}
     together = (
         [estimate for estimate in estimates.accuracies(run, "all") if estimate.group.suite in several]
         if several
