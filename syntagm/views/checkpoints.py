@@ -103,7 +103,7 @@ def _from_option(runs: Sequence[Run], x: str) -> _Positions:
 def _from_runs(runs: Sequence[Run], x: str) -> _Positions:
     unknown = ""
     for unit in [x] if x else AXES:
-        places = [_READERS[unit](run) for run in runs]
+        places = [_position(run, unit) for run in runs]
         known = [position for position in places if position is not None]
         if len(known) == len(runs):
             recorded = unit in ("words", "tokens") and all(trained_on(run, unit) for run in runs)
@@ -114,25 +114,11 @@ def _from_runs(runs: Sequence[Run], x: str) -> _Positions:
     raise UsageError(option, f"unknown for {unknown}", "x=NUMBER,NUMBER,... in the order of the runs")
 
 
-def _by_step(run: Run) -> tuple[float, str] | None:
-    return _in_name(run, _STEP, lambda match: float(match[1]))
-
-
-def _by_amount(run: Run) -> tuple[float, str] | None:
-    return _in_name(run, _AMOUNT, lambda match: float(match[1]) * _TIMES[match[2].lower()])
-
-
-def _by_words(run: Run) -> tuple[float, str] | None:
-    return trained_on(run, "words") or _by_amount(run)
-
-
-def _by_tokens(run: Run) -> tuple[float, str] | None:
-    return trained_on(run, "tokens") or _by_amount(run)
-
-
-_READERS: dict[str, Callable[[Run], tuple[float, str] | None]] = {
-    "step": _by_step, "words": _by_words, "tokens": _by_tokens, "size": _by_amount,
-}  # fmt: skip
+def _position(run: Run, unit: str) -> tuple[float, str] | None:
+    if unit == "step":
+        return _in_name(run, _STEP, lambda match: float(match[1]))
+    recorded = trained_on(run, unit) if unit in ("words", "tokens") else None
+    return recorded or _in_name(run, _AMOUNT, lambda match: float(match[1]) * _TIMES[match[2].lower()])
 
 
 def _in_name(run: Run, pattern: re.Pattern[str], number: Callable[[re.Match[str]], float]) -> tuple[float, str] | None:
@@ -166,7 +152,6 @@ def _without_digits(run: Run) -> str:
 _ITEM = ("item", "occurrence")
 
 
-# Options of the views that show curves.
 By = Annotated[str, Named("a tag of the suites, or `suite`; default: all suites together", tags, ("suite", ""))]
 Panels = Annotated[
     str,

@@ -166,7 +166,6 @@ def warnings_of(first: Run, second: Run, kind: Kind) -> list[str]:
 
 def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame, list[str]]:
     """Pair the items of the suites that both runs contain with the same content."""
-    # The arguments and errors are the same as for `compare`.
     refuse_conjunction(first, rule)
     shared, skipped = shared_suites(first, second)
     predictions_a, predictions_b = (predictions(run, rule) for run in (first, second))

@@ -153,7 +153,6 @@ def suite_effects(
     run: Run, suite: str, measure: str = "each", model: str = "", sentences: pl.DataFrame | None = None
 ) -> list[Effect]:
     """Estimate the effect of each comparison of the predictions of a suite."""
-    # The arguments and errors are the same as for `differences`, and:
     words, tolerance = SharedWords(), run.tolerance_in_bits
     return [
         _effect(found, Group(model or run.model, suite, found.measure), found.bits, tolerance, run, words)
@@ -400,7 +399,7 @@ def make_table(
     if paired:
         return _table_of_pairs(runs, suite, measure)
     found = list(all_effects(runs, suite, measure))
-    rows = tuple((*_keys(effect), *_numbers(effect), *_rest(effect)) for effect in found)
+    rows = tuple((effect.estimate.group.model, *_about(effect), *_numbers(effect), *_rest(effect)) for effect in found)
     notes = (*_notes("of the item differences"), *limits(found), *_reasons(found))
     narrow = (*COLUMNS[:2], *_told_apart(found), *COLUMNS[3:8], "contrast")
     return Table("Effects", COLUMNS, rows, notes=notes, narrow=narrow)
@@ -418,8 +417,7 @@ def _table_of_pairs(runs: Sequence[Run], suite: str, measure: str) -> Table:
         for name in shared:
             for of_a, of_b, change in between(first, second, name, measure) if suite in ("", name) else ():
                 sides = (of_a.estimate.value, of_b.estimate.value)
-                keys = (name, change.estimate.group.measure, change.estimate.n)
-                rows.append((a, b, *keys, *map(or_none, sides), *_numbers(change), *_rest(change)))
+                rows.append((a, b, *_about(change), *map(or_none, sides), *_numbers(change), *_rest(change)))
                 changes.append(change)
     if not rows:
         raise nothing(suite, measure)
@@ -456,9 +454,8 @@ def _reasons(estimated: Sequence[Effect]) -> tuple[str, ...]:
     )
 
 
-def _keys(effect: Effect) -> tuple[Cell, ...]:
-    group = effect.estimate.group
-    return (group.model, group.suite, group.measure, effect.estimate.n)
+def _about(effect: Effect) -> tuple[Cell, ...]:
+    return (effect.estimate.group.suite, effect.estimate.group.measure, effect.estimate.n)
 
 
 def _numbers(effect: Effect) -> Iterator[Cell]:

@@ -395,11 +395,6 @@ def add_tags(table: pl.DataFrame, tags: Mapping[str, Mapping[str, str]], names: 
     return table.with_columns(pl.Series(name, column, pl.String) for name, column in zip(names, columns, strict=True))
 
 
-# The numbers of a lemma are sums over contexts. Intervals are for other lemmas in the same contexts:
-#
-#     equal_weight    mean over lemmas of the proportion of contexts in which the correct form is more probable
-#     model_weight    probability of correct forms, summed over lemmas and contexts, divided by that of all forms
-
 _TAKEN = ("label", "row", "lemma", "contexts", "won", "right", "wrong", "model", "measure")
 _TAG = "tag:"
 

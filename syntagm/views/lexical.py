@@ -21,7 +21,7 @@ from syntagm.views import quantity
 from syntagm.views.clustered import By
 from syntagm.views.drawing import dots, vega
 from syntagm.views.drawing.chart import Figure, Spec, finish
-from syntagm.views.drawing.table import Cell, Table, cells
+from syntagm.views.drawing.table import Table, cells
 from syntagm.views.drawing.text import distinct
 from syntagm.views.drawing.vega import Series, layer, point
 from syntagm.views.estimates import shared_kind
@@ -80,7 +80,6 @@ def _of_list(name: str) -> Frequencies:
 # significant. Words of unknown frequency are excluded and counted.
 
 LEAST = 3
-# The options of the view.
 Suites = Annotated[tuple[str, ...], "names of suites, separated by commas; default: all suites with the tag"]
 WordList = Annotated[str, "a word list with frequencies"]
 Text = Annotated[str, "a text to count words in, instead of a word list"]
@@ -344,9 +343,10 @@ def make_table(
     """
     tables = of_words(runs, by, suite, measure, words, unigrams)
     rows = [
-        (table.suite, measure, table.model, word, _whole(table.frequencies.get(word)), *cells(estimate))
+        (table.suite, measure, table.model, word, count if count is None else int(count), *cells(estimate))
         for table in tables
         for word, estimate in table.accuracies.items()
+        for count in [table.frequencies.get(word)]
     ]
     notes = (
         f"Frequency {tables[0].about}. An empty cell means that it is unknown. Ties count as {ties_of(runs, measure)}.",
@@ -354,10 +354,6 @@ def make_table(
         *_correlations(tables),
     )
     return Table(f"Accuracy by {by}", COLUMNS, tuple(rows), notes=notes)
-
-
-def _whole(count: float | None) -> Cell:
-    return None if count is None else int(count)
 
 
 def _correlations(tables: Sequence[Words]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import isnan, nan
+from math import nan
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -250,11 +250,6 @@ def _effect(rows: pl.DataFrame, signs: dict[str, int], group: Group, asked: str)
     # A difference has no bounds, even one of shares.
     found = agreement.of_influences(value, influences, Kind.NUMBER, people, items)
     return found.estimate(group, value, len(chosen)), int(people.max()) + 1, int(items.max()) + 1
-
-
-def few(estimates: Sequence[Estimate | None]) -> bool:
-    """Return whether an estimate has no interval."""
-    return any(estimate is not None and isnan(estimate.low) for estimate in estimates)
 
 
 COLUMNS = (

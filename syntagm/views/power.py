@@ -48,7 +48,6 @@ def read_difference(text: str) -> float:
     return number
 
 
-# Options of the table and the figure.
 Suites = Annotated[Sizes, Reader("numbers of suites", read_sizes, "10,20,40; with classes as in the pilot")]
 Items = Annotated[
     Sizes, Reader("numbers of items, of each suite", read_sizes, "10,30,100; with classes as in the pilot")
@@ -105,7 +104,9 @@ def of_runs(
     for pair in found:
         paired.refuse_others_than_verdicts(measure, pair.kind, "power")
         pilot = TwoModels(paired.differences(pair.pairs))
-        curves.append(_curve(pair.a, pair.b, pilot, difference, _grid(_suites(pilot, suites), items)))
+        sizes = product(_suites(pilot, suites), items or ITEMS)
+        grid = [{"suites": count, "items": size} for count, size in sizes]
+        curves.append(_curve(pair.a, pair.b, pilot, difference, grid))
     resampling = bootstrap.current()
     test = f"test over suites ({resampling.suites}; of one suite, McNemar's)"
     return Plan(tuple(curves), (*letters(runs), *_notes(test, difference), *skipped))
@@ -123,10 +124,6 @@ def _suites(pilot: TwoModels, suites: Sizes) -> Sizes:
             raise UsageError("suites=", f"{found} with fixed suites", f"{pilot.suites}, those of the pilot")
         return (pilot.suites,)
     return suites or SUITES
-
-
-def _grid(suites: Sizes, items: Sizes) -> Grid:
-    return [{"suites": count, "items": size} for count, size in product(suites, items or ITEMS)]
 
 
 def _of_classes(

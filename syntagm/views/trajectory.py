@@ -255,15 +255,15 @@ def _reached(curve: Curve, level: float, linear: bool) -> tuple[Cell, ...]:
     if math.isnan(crossing.at):
         return (level, None, None, None, None, None)
     draws = curve.draws[whole_draws(curve)]
-    crossings = [trajectory.crossing(curve.at, draw, level, linear) for draw in draws] if _has_draws(curve) else []
+    crossings = (
+        [trajectory.crossing(curve.at, draw, level, linear) for draw in draws]
+        if not np.isnan(curve.draws).all()
+        else []
+    )
     # A level that is reached before the first position counts as lower than any position.
     ends = bootstrap.interval([-math.inf if drawn.before else drawn.at for drawn in crossings], curve.units)
     at = -math.inf if crossing.before else crossing.at
     return (level, _cell(at), *map(_cell, ends), crossing.times, "yes" if crossing.kept else "no")
-
-
-def _has_draws(curve: Curve) -> bool:
-    return not bool((curve.draws != curve.draws).all())
 
 
 def _height(curve: Curve, linear: bool) -> tuple[float, float, float]:
