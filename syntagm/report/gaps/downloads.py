@@ -11,20 +11,7 @@ from syntagm.report.numbers import Column
 from syntagm.runs import Run
 from syntagm.views import gaps
 
-COLUMNS = (
-    "model",
-    "of",
-    "name",
-    "measure",
-    "value",
-    "low",
-    "high",
-    "n",
-    "ties",
-    "undefined",
-    "method",
-    "signature",
-)
+COLUMNS = ("model", "of", "name", "measure", "value", "low", "high", "n", "ties", "undefined", "method", "signature")
 LEMMA_COLUMNS = ("model", "label", "lemma", "contexts", "won", "right", "wrong")
 
 
