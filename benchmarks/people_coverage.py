@@ -64,7 +64,7 @@ def effect(generator: np.random.Generator, people: int, items: int, kind: str, s
 def _difference(
     values: NDArray[np.float64], second: NDArray[np.float64], who: NDArray[np.int64], what: NDArray[np.int64]
 ) -> tuple[float, "agreement.Interval"]:
-    """The difference of two conditions as `views.people.numbers` computes it."""
+    """The difference of two conditions as `views.people` computes it."""
     means = values[second == 0].mean(), values[second == 1].mean()
     weights = np.where(second == 1, 1 / (second == 1).sum(), -1 / (second == 0).sum())
     influences = weights * (values - np.where(second == 1, means[1], means[0]))

@@ -49,7 +49,7 @@ from syntagm.experiment import (
 from syntagm.report import report
 from syntagm.runs import Run
 from syntagm.suites import Prediction, Suite, parse, read_suites
-from syntagm.views.people import numbers
+from syntagm.views.people import agreements, effects
 
 DESIGNS = ("forced-choice", "acceptability", "self-paced")
 EXPECTED = 200_000
@@ -194,11 +194,11 @@ def _value(made: Plan, trial: Trial, body: dict[str, Any]) -> float:
 def found(run: Run) -> tuple[float, float, float]:
     """The effect with its interval for other people and other items."""
     if run.record["options"]["asks"] == "pairs":
-        [agreement] = numbers.agreements([run])
+        [agreement] = agreements([run])
         assert agreement.individual is not None
         estimate = agreement.individual
     else:
-        [estimate] = [effect.estimate for effect in numbers.effects([run]) if effect.compared]
+        [estimate] = [effect.estimate for effect in effects([run]) if effect.compared]
     return estimate.value, estimate.low, estimate.high
 
 

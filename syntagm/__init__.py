@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     )
     from syntagm.views import EvaluationCallback, Figure, Table, Trajectory, check_suites, compare, figure
     from syntagm.views.by_name import table
-    from syntagm.views.scores.numbers import estimates as estimate
+    from syntagm.views.estimates import estimates as estimate
 
     __version__: str
 
@@ -99,7 +99,7 @@ _HOMES = {
     "WordRow": "suites.word_list:WordRow",
     "check_suites": "views.checking:check_suites",
     "compare": "views.comparison:compare",
-    "estimate": "views.scores.numbers:estimates",
+    "estimate": "views.estimates:estimates",
     "evaluate": "runs.evaluate:evaluate",
     "figure": "views.by_name:figure",
     "fill": "runs.evaluate:fill",

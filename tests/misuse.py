@@ -26,9 +26,9 @@ from models_for_tests import byte_level, transformer
 from toy_runs import agreement, pairs
 
 import syntagm as sg
+from syntagm.core import settings
 from syntagm.models import Entry, Gap
-from syntagm.views.by_name import MAKERS, find, offering
-from syntagm.views.options import options
+from syntagm.views import by_name
 
 WORDS = "lemma,form:singular,form:plural\nlaugh,laughs,laugh\nbe,is,are\n"
 # Methods of a mapping and the like, whose exceptions are part of what they promise.
@@ -358,10 +358,10 @@ class Misuses:
 
     def _views(self) -> Iterator[Call]:
         """Yield each table and figure with each of its options."""
-        for kind in MAKERS:
+        for kind in by_name.MAKERS:
             make = sg.table if kind == "table" else sg.figure
-            for name in offering(kind):
-                for option in options(find(kind, name)):
+            for name in by_name.offering(kind):
+                for option in settings.of_parameters(by_name.find(kind, name)):
                     given = {"name": name, "runs": [self.run, self.other], option.name: option.default}
                     yield Call(
                         f"{kind} {name} {option.name}", _only(make, given, option.name), {option.name: option.default}

@@ -15,7 +15,7 @@ from syntagm.reading_times import record
 from syntagm.runs.cache import AnswerCache
 from syntagm.suites import syntaxgym
 from syntagm.suites.formats import blimp, pairs, syntaxgym_csv
-from syntagm.views.drawing import chart, table
+from syntagm.views import Figure, Table
 
 
 @pytest.fixture
@@ -124,8 +124,8 @@ def test_the_list_has_every_ending_that_is_written() -> None:
     suites = [f"*{ending}" for form in (syntaxgym, blimp, pairs, syntaxgym_csv) for ending in form.WRITES]
     expected = {
         "a suite": suites,
-        "a table": [f"*.{ending}" for ending in table.FORMATS.values()],
-        "a figure": [f"*.{ending}" for ending in chart.FORMATS.values()],
+        "a table": [f"*.{ending}" for ending in Table.FORMATS.values()],
+        "a figure": [f"*.{ending}" for ending in Figure.FORMATS.values()],
         "the record of an analysis of reading times": [f"*{record.ENDING}"],
     }
     for name, patterns in expected.items():

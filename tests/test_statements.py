@@ -10,7 +10,7 @@ from syntagm import read_suites
 from syntagm.cli import _parser
 from syntagm.core import registry
 from syntagm.suites import expand
-from syntagm.views.by_name import MAKERS
+from syntagm.views import by_name
 from tools import reading
 
 PAGE = Path(__file__).parent.parent / "docs" / "guide" / "papers" / "statements.md"
@@ -50,7 +50,7 @@ def test_rows_say_the_numbers_that_commands_show() -> None:
 def test_commands_parse_and_name_what_exists(command: str) -> None:
     words = shlex.split(command)[1:]
     arguments = _parser(words[0]).parse_args(words)
-    for kind, maker in MAKERS.items():
+    for kind, maker in by_name.MAKERS.items():
         if words[0] == kind:
             assert words[1] in registry.names("views"), words[1]
             assert hasattr(registry.find("views", words[1]), maker)

@@ -8,10 +8,9 @@ import pytest
 from toy_runs import agreement, toy_run
 
 from syntagm.cli import main
-from syntagm.core import Reader, UsageError
+from syntagm.core import Reader, UsageError, settings
 from syntagm.runs import Run
 from syntagm.views import by_name, call
-from syntagm.views.options import options
 
 
 def shown(
@@ -32,12 +31,20 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_options_are_read_off_the_signature() -> None:
-    told = [(one.name, one.default, one.values.texts) for one in options(shown)]
+    told = [(one.name, one.default, one.values.texts) for one in settings.of_parameters(shown)]
     assert told == [
         ("word", "dog", ()), ("wide", "no", ("yes", "no")), ("scale", "log", ("log", "linear")),
         ("by", "", ("a", "b", "c")), ("names", "x,y", ()), ("limit", "3", ()),
     ]  # fmt: skip
-    assert [one.help for one in options(shown)] == ["a word", "a column a model", "how", "which", "some", "how many"]
+    told = [one.help for one in settings.of_parameters(shown)]
+    assert told == [
+        "a word",
+        "a column a model",
+        "how",
+        "which",
+        "some",
+        "how many",
+    ]
 
 
 def test_texts_become_values(run: Run) -> None:
@@ -67,7 +74,7 @@ def test_what_is_not_declared_is_refused(texts: dict[str, str], message: str, ru
 @pytest.mark.parametrize("kind", ["table", "figure"])
 def test_every_option_of_every_view_is_explained(kind: by_name.Kind, capsys: pytest.CaptureFixture[str]) -> None:
     for name in by_name.offering(kind):
-        declared = options(by_name.find(kind, name))
+        declared = settings.of_parameters(by_name.find(kind, name))
         assert all(one.help and "\n" not in one.help for one in declared), name
         # A default is one of the values that users may write.
         assert all(not one.values.texts or one.default in ("", *one.values.texts) for one in declared), name

@@ -11,14 +11,13 @@ from inspect import Parameter, signature
 from pathlib import Path
 
 from syntagm.cli._views import ROOMS
-from syntagm.core import Setting, permissions, registry
+from syntagm.core import Setting, permissions, registry, settings
 from syntagm.evaluation import TABLES, schemas
 from syntagm.models import Family, Option, families
 from syntagm.runs import executors
 from syntagm.stats import binned, correlation
 from syntagm.suites import check
 from syntagm.views import by_name
-from syntagm.views.options import options as options_of
 from tools import blocks
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -106,7 +105,7 @@ def _view(kind: by_name.Kind, name: str, room: str) -> str:
     lines = [f"### `{kind} {name}`\n", "\n", *_paragraph(_sentence(by_name.summary(name, room))), "\n"]
     columns = by_name.columns(kind, name, room) or tuple(_ELSEWHERE.get(name, ()))
     lines += _paragraph(f"Columns: {_names(columns)}." if columns else "The columns depend on the runs.")
-    declared = options_of(by_name.find(kind, name, room))
+    declared = settings.of_parameters(by_name.find(kind, name, room))
     lines += ["\n"] if declared else []
     for option in declared:
         values = f" ({' or '.join(f'`{value}`' for value in option.values.texts)})" if option.values.texts else ""

@@ -20,9 +20,16 @@ from syntagm.core import Interrupted, Progress, counted, shown
 from syntagm.evaluation import Estimate, interval
 from syntagm.runs import Run, named
 from syntagm.suites import Suite, sample_of
-from syntagm.views import accuracies, chance_of, mean_name, shared_words, shown_duration, ties_of_pairs
-from syntagm.views.drawing.text import limits
-from syntagm.views.scores.numbers import scores
+from syntagm.views import (
+    accuracies,
+    chance_of,
+    estimates,
+    limits,
+    mean_name,
+    shared_words,
+    shown_duration,
+    ties_of_pairs,
+)
 
 # Seconds between lines of progress, and from the first answer to the first line, which has an estimate of the time.
 _INTERVAL, _FIRST = 10.0, 2.0
@@ -257,7 +264,9 @@ def show_run(run: Run, page: Path | None) -> None:
     all_hold = accuracies(run, "all") if several else []
     rows = [*accuracies(run), *(estimate for estimate in all_hold if estimate.group.suite in several)]
     judged = run.task.conjoins
-    console.print(_table(run, rows, scores(run), scores(run, tag="circuit")) if judged else _means(run, rows))
+    console.print(
+        _table(run, rows, estimates.scores(run), estimates.scores(run, tag="circuit")) if judged else _means(run, rows)
+    )
     for line in shared_words.of_runs([run]):
         console.print(plain(line))
     errors = Printer(stderr=True)
@@ -285,7 +294,7 @@ def show_runs(runs: Sequence[Run], page: Path | None) -> None:
     for name, run in named(runs):
         measures = dict.fromkeys(key for suite in run.suites for key in suite.predictions)
         for rule in ["first"] if run.task.conjoins else measures:
-            for estimate in scores(run, rule):
+            for estimate in estimates.scores(run, rule):
                 table.add_row(*_cells(name, mean_name(run) if rule == "first" else rule, run, estimate))
                 rows.append((name, estimate))
     table.caption = caption(CAPTION, rows)
@@ -352,7 +361,7 @@ def _means(run: Run, by_suite: list[Estimate]) -> Table:
     meaning = "mean: of the values, or the unweighted mean over suites; interval: 95%, for other items (of a mean: other suites)"
     table = _empty(("suite", "measure"), ("mean", "interval", "n", "undefined"), run.title)
     measures = list(dict.fromkeys(estimate.group.measure for estimate in by_suite))
-    overall = [("all suites", measure, estimate) for measure in measures for estimate in scores(run, measure)]
+    overall = [("all suites", measure, estimate) for measure in measures for estimate in estimates.scores(run, measure)]
     rows = [(estimate.group.suite, estimate.group.measure, estimate) for estimate in by_suite]
     for name, measure, mean in [*rows, *overall]:
         numbers = (f"{mean.value:.3f}", interval(mean.low, mean.high), f"{mean.n:,}", f"{mean.undefined:,}")

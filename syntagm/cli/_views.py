@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _resampling, _saving
-from syntagm.core import UsageError
+from syntagm.core import UsageError, settings
 from syntagm.views import by_name
 
 if TYPE_CHECKING:
@@ -90,11 +90,9 @@ def lines(kind: by_name.Kind, name: str | None = None) -> Iterator[str]:
       measure=first         name of a prediction, `first`, `all`, or `each` for all predictions one by one
       wide=no               one column for each model: yes or no
     """
-    from syntagm.views.options import options
-
     listed = [(each, room) for room in ROOMS for each in by_name.offering(kind, room)]
     for view, room in [(name, room_of(kind, name))] if name else listed:
-        declared = options(by_name.find(kind, view, room))
+        declared = settings.of_parameters(by_name.find(kind, view, room))
         shown = f" [{' '.join(f'{option.name}=' for option in declared)}]" if declared and not name else ""
         yield f"{view:<22}{by_name.summary(view, room)}{shown}"
         for option in declared if name else ():
@@ -135,9 +133,7 @@ def given(kind: by_name.Kind, options: argparse.Namespace) -> "tuple[Any, list[R
 
 def _refuse_convention(convention: str, name: str, maker: Any) -> None:
     """Raise UsageError if a view computes conventions itself."""
-    from syntagm.views.options import options
-
-    if any(option.name == "convention" for option in options(maker)):
+    if any(option.name == "convention" for option in settings.of_parameters(maker)):
         cure = f"Use its option: syntagm table {name} RUN convention={convention}"
         raise UsageError(
             "--convention", f"{convention} with {name}, which shows conventions itself", "another view", cure

@@ -167,10 +167,10 @@ def _count(text: str) -> int | None:
 
 def _effects(runs: "tuple[Run, Run]", rule: str | None) -> "tuple[list[dict[str, Any]], tuple[str, ...]]":
     """Return the effects in bits under both models and their differences, as rows of the table of effects, and its notes."""
-    from syntagm.views import letters, make_table
+    from syntagm.views import effects, letters
 
     # All predictions together have no effect of their own, so `all` shows the comparisons of each.
-    table = make_table(runs, measure="each" if rule in (None, "all") else rule, paired=True)
+    table = effects.make_table(runs, measure="each" if rule in (None, "all") else rule, paired=True)
     names = {"effect A": "effect_a", "effect B": "effect_b", "B - A": "difference"}
     notes = tuple(note for note in table.notes if note not in letters(runs))
     return table.to_frame().drop("A", "B").rename(names).to_dicts(), notes
@@ -265,8 +265,7 @@ def _summary(overall: "Comparison", unit: str) -> list[str]:
 
 def _limits(pairing: "Pairing") -> tuple[str, ...]:
     """Return what limits the differences, of suites and over all suites."""
-    from syntagm.views import labelled
-    from syntagm.views.drawing.text import limits
+    from syntagm.views import labelled, limits
 
     compared = labelled(pairing.suites, pairing.overall)
     numbers = [(name, comparison.difference) for name, comparison in compared]

@@ -178,7 +178,7 @@ def _run_make(arguments: argparse.Namespace) -> int:
 
     from syntagm.experiment import designs, make, presets
     from syntagm.suites import sampled
-    from syntagm.views import judged
+    from syntagm.views import read_judgements
 
     preset = presets.find(arguments.preset) if arguments.preset else None
     if preset and arguments.design not in (None, preset.design):
@@ -210,7 +210,7 @@ def _run_make(arguments: argparse.Namespace) -> int:
         suites = [sampled(suite, arguments.limit, arguments.seed) for suite in suites]
     wishes = replace(wishes, exclusions=_exclusions(arguments, wishes.exclusions))
     if arguments.pilot:
-        pilot = judged.read(arguments.pilot)
+        pilot = read_judgements(arguments.pilot)
         wishes = make.for_precision(wishes, suites, arguments.precision, pilot, arguments.each_suite)
         of = " of each suite" if arguments.each_suite else ""
         print(f"people: {wishes.participants}, for an interval{of} of {arguments.precision:g} on each side, on average")

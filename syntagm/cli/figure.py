@@ -33,11 +33,10 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if not options.output:
         raise UsageError("-o", "missing", "-o STEM", "Give the path of the files, without extension.")
-    from syntagm.views import endings
-    from syntagm.views.drawing.chart import FORMATS
+    from syntagm.views import Figure, endings
 
     formats = options.format.split(",") if options.format else []
-    endings(FORMATS, formats)  # an unknown format is refused before anything is computed
+    endings(Figure.FORMATS, formats)  # an unknown format is refused before anything is computed
     figure, runs = _views.given("figure", options)
     _views.save("figure", options.name, figure, options.output, formats, options.force)
     return _views.exit_code(runs)

@@ -109,15 +109,14 @@ def run(options: argparse.Namespace) -> int:
 def show(run: "Run", page: Path | None = None) -> None:
     """Print the tables of results, warnings and notes."""
     from syntagm.cli._text import Printer, plain
-    from syntagm.views import kept, pooled
-    from syntagm.views.gaps.estimates import estimates
+    from syntagm.views import gaps
 
     console = Printer(width=None if sys.stdout.isatty() else 160)
-    uncut = [cut for cut in kept.cuts(run) if cut.whole]
-    console.print(_table(run, "suite", estimates(run, uncut)))
+    uncut = [cut for cut in gaps.cut_offs(run) if cut.whole]
+    console.print(_table(run, "suite", gaps.estimates(run, uncut)))
     constructions = [suite.tags["construction"] for suite in run.suites if "construction" in suite.tags]
     if len(set(constructions)) < len(constructions):
-        console.print(_table(run, "construction", pooled(run, cuts=uncut)))
+        console.print(_table(run, "construction", gaps.pooled(run, cuts=uncut)))
     errors = Printer(stderr=True)
     for remark in _remarks(run):
         errors.print(plain(remark))
@@ -129,12 +128,12 @@ def show(run: "Run", page: Path | None = None) -> None:
 
 def _remarks(run: "Run") -> "Iterator[str]":
     """Yield a line for each warning or note about the results."""
-    from syntagm.views import kept
+    from syntagm.views import gaps
 
     for reason, count in run.undefined.items():
         yield f"warning: {count:,} undefined: {reason}"
-    if len(kept.cuts(run)) > 1:
-        only = "cut-offs use only rows whose forms are single tokens; " if kept.several_tokens(run) else ""
+    if len(gaps.cut_offs(run)) > 1:
+        only = "cut-offs use only rows whose forms are single tokens; " if gaps.several_tokens(run) else ""
         yield f"note: {only}results.csv has the numbers at cut-offs"
     if run.record["options"]["eligible"] == "all" and run.record["model"]["policies"].get("masks") == "several":
         yield (
@@ -182,9 +181,9 @@ def _cells(run: "Run", by_measure: "dict[str, Estimate]", suites: list[str]) -> 
 def _rows(run: "Run", suites: list[str]) -> str:
     import polars as pl
 
-    from syntagm.views import kept
+    from syntagm.views import gaps
 
-    range_of_rows = pl.concat([kept.contexts(run, name) for name in suites]).select(
+    range_of_rows = pl.concat([gaps.contexts(run, name) for name in suites]).select(
         pl.col("eligible").min().alias("low"), pl.col("eligible").max().alias("high")
     )
     [(low, high)] = range_of_rows.rows()

@@ -86,11 +86,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _of_runs(runs: "list[Run]", chosen: Mapping[str, str]) -> "tuple[Table, Figure, int]":
     """Plan from pilot runs; the options are those of the view."""
-    from syntagm.views import call, described
-    from syntagm.views.power import chart, numbers, table
+    from syntagm.views import call, described, power
 
-    plan = call(numbers.of_runs, runs, chosen, "power")
-    made, curves = (described(each, runs) for each in (table.table(plan), chart.draw(plan)))
+    plan = call(power.of_runs, runs, chosen, "power")
+    made, curves = (described(each, runs) for each in (power.table(plan), power.draw(plan)))
     return made, curves, _views.exit_code(runs)
 
 
@@ -99,20 +98,19 @@ def _of_people(
 ) -> "tuple[Table, Figure, int]":
     """Plan from judgements."""
     from syntagm.stats import planning
-    from syntagm.views import judged
-    from syntagm.views.power import chart, numbers, table
+    from syntagm.views import power, read_judgements
 
     if folders:
         raise UsageError("power", f"{folders[0]} and --people", "runs of models or judgements of people")
-    readers = {"items": numbers.read_sizes, "judgements": numbers.read_sizes, "difference": numbers.read_difference}
+    readers = {"items": power.read_sizes, "judgements": power.read_sizes, "difference": power.read_difference}
     if unknown := [name for name in chosen if name not in readers]:
         raise UsageError("power", f"no option {unknown[0]!r} for people", ", ".join(f"{name}=" for name in readers))
     sizes: dict[str, Any] = {name: readers[name](text) for name, text in chosen.items()}
-    pilot = judged.read(file)
+    pilot = read_judgements(file)
     against = _against(opposed, pilot)
     names = pilot.names if pilot.second is not None else (f"{against:g}", "mean")
-    plan = numbers.of_people(planning.People(pilot, against), names, **sizes)
-    return table.table(plan, table.PEOPLE), chart.draw(plan), 0
+    plan = power.of_people(planning.People(pilot, against), names, **sizes)
+    return power.table(plan, power.PEOPLE), power.draw(plan), 0
 
 
 def _against(text: str | None, judged: "Judgements") -> float:

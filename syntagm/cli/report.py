@@ -87,12 +87,11 @@ def run(options: argparse.Namespace) -> int:
     _files.spare(output, MARKS, options.force)
     from syntagm.report import report, save
     from syntagm.stats import bootstrap
-    from syntagm.views import endings
-    from syntagm.views.drawing.chart import FORMATS
+    from syntagm.views import Figure, endings
 
     formats = (options.format or "png,svg,pdf").split(",")
     if options.figures:
-        endings(FORMATS, formats)  # an unknown format is refused before a page is written
+        endings(Figure.FORMATS, formats)  # an unknown format is refused before a page is written
     runs = _views.open_runs(folders, options.labels)
     with bootstrap.using(_resampling.given(options)):
         print(report(runs, output, reading=reading))

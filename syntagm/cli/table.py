@@ -19,14 +19,14 @@ import argparse
 import sys
 
 from syntagm.cli import _files, _streams, _views
-from syntagm.views.drawing.table import FORMATS
+from syntagm.views import Table
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     _views.arguments(parser, "table")
     _files.add_output(parser, "STEM", "path of the files, without extension; if omitted, the table is printed")
-    parser.add_argument("--format", choices=[*FORMATS], help="write only this format")
+    parser.add_argument("--format", choices=[*Table.FORMATS], help="write only this format")
     parser.add_argument(
         "--columns", metavar="NAMES",
         help="columns of the LaTeX table, separated by commas, or `all`; by default those that fit on a page",

@@ -7,8 +7,7 @@ import polars as pl
 from syntagm.core import RunError
 from syntagm.evaluation import Estimate, People
 from syntagm.runs import Run
-from syntagm.views import Agreement, Cell, or_none
-from syntagm.views.people import numbers
+from syntagm.views import Agreement, Cell, or_none, people
 
 # The columns of `cells`.
 COLUMNS = ("individual", "low", "high", "majority", "won", "pairs", "ties")
@@ -24,7 +23,7 @@ def divided(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
     models = [run for run in runs if run.task is not People]
     groups = [run for run in runs if run.task is People]
     for run in groups:
-        if numbers.asks(run) != "pairs":
+        if people.asks(run) != "pairs":
             found = f"answers of people in the design {run.record['options']['design']}"
             raise RunError(run.place, found, "choices between two sentences", "Ask with --design forced-choice.")
     return models, groups
@@ -32,7 +31,7 @@ def divided(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
 
 def rates(run: Run, suite: str) -> pl.DataFrame:
     """Return the share of answers that choose the favoured sentence of each pair of a suite."""
-    rows = numbers.answers(run, suite).group_by("item", "condition", maintain_order=True)
+    rows = people.answers(run, suite).group_by("item", "condition", maintain_order=True)
     return rows.agg(rate=pl.col("value").mean(), judgements=pl.len()).drop("condition")
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from syntagm.core import atomic
 from syntagm.report.page import chapters_of
 from syntagm.runs import Run
-from syntagm.views import endings
-from syntagm.views.drawing.chart import FORMATS
+from syntagm.views import Figure, endings
 
 
 def save(
@@ -18,9 +17,9 @@ def save(
     reading: Sequence[str | Path] = (),
 ) -> list[Path]:
     """Write every figure of a report about runs to `folder`, each with its numbers as CSV."""
-    endings(FORMATS, formats)  # an unknown format is refused before anything is drawn
+    endings(Figure.FORMATS, formats)  # an unknown format is refused before anything is drawn
     atomic.make_folder(folder)
     drawn = [(folder / name, figure) for each in chapters_of(runs, reading) for name, figure in each.figures()]
     for stem, figure in drawn:
         spare(stem, figure.table.columns)
-    return [path for stem, figure in drawn for path in figure.save(stem, formats or list(FORMATS))]
+    return [path for stem, figure in drawn for path in figure.save(stem, formats or list(Figure.FORMATS))]

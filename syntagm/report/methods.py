@@ -92,16 +92,16 @@ def latex(paragraph: str) -> str:
     >>> latex("Surprisal [@hale-2001-probabilistic; @levy-2008-expectation] of `a_b`, 95%.")
     'Surprisal \\citep{hale-2001-probabilistic,levy-2008-expectation} of \\texttt{a\\_b}, 95\\%.'
     """
-    from syntagm.views.drawing.table import _tex
+    from syntagm.views import in_latex
 
     pieces = []
     for piece in re.split(r"(\[@[^\]]+\]|`[^`]*`)", paragraph):
         if piece.startswith("[@"):
             pieces.append(rf"\citep{{{','.join(re.findall(r'@([^;]+)', piece[1:-1]))}}}")
         elif piece.startswith("`"):
-            pieces.append(rf"\texttt{{{_tex(piece[1:-1])}}}")
+            pieces.append(rf"\texttt{{{in_latex(piece[1:-1])}}}")
         else:
-            pieces.append(_tex(re.sub(r"\\(.)", r"\1", piece)))
+            pieces.append(in_latex(re.sub(r"\\(.)", r"\1", piece)))
     return "".join(pieces)
 
 

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from syntagm.evaluation import Chance, Estimate, SuiteRecord, result
 from syntagm.runs import Run
-from syntagm.views.scores import numbers as estimates
+from syntagm.views import estimates
 
 R = TypeVar("R", bound=Run)
 _PUNCTUATION = re.compile(r"(?<=[_:@?&=,/.)-])(?=\w)")
@@ -106,7 +106,7 @@ def subjects(columns: Sequence[Column[R]]) -> list[Subject[R]]:
     for number, ((name, _), members) in enumerate(by_content.items(), 1):
         # The record with the most predictions: some predictions may be computed only for some of the models.
         record = max((column.run.suite(name) for column in members), key=lambda suite: len(suite.predictions))
-        conjoined = all(estimates.conjoins(column.run) for column in members) and len(record.predictions_for("all")) > 1
+        conjoined = all(column.run.task.conjoins for column in members) and len(record.predictions_for("all")) > 1
         measures = (*record.predictions, *(("all",) if conjoined else ()))
         result.append(Subject(number, record, tuple(members), names.count(name) - 1, measures))
     return result

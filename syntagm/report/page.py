@@ -21,7 +21,7 @@ from syntagm.report.shell import CEILING
 from syntagm.report.sweep.chapter import MANY, MOST, Sweep
 from syntagm.runs import Run, Runs, numbers_of_suites, runs_of
 from syntagm.stats import Resampling, using
-from syntagm.views import kept
+from syntagm.views import gaps
 
 _SOURCES = {
     "predictions": "a run of `syntagm run`",
@@ -173,7 +173,7 @@ def chapters_of(runs: Sequence[Run], reading: Sequence[str | Path] = ()) -> list
 def chapter_of(runs: Sequence[Run]) -> Chapter:
     """Return the chapter about runs of one task."""
     refuse_runs(runs)
-    if kept.over_gaps(runs[0]):
+    if gaps.over_gaps(runs[0]):
         return Gaps(runs)
     if any(run.task is Task for run in runs):
         return People(runs)

@@ -10,8 +10,7 @@ from syntagm.evaluation import DEFAULT, Convention, margin, scored, value
 from syntagm.runs import Run, named, pairs, titles, whole
 from syntagm.stats import Auc, interval
 from syntagm.stats.auc import auc
-from syntagm.views.conventions.numbers import Source, choose
-from syntagm.views.conventions.table import HowCase, HowTokens, Suite, Unigrams
+from syntagm.views.conventions import HowCase, HowTokens, Source, Suite, UnigramText, choose
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
 
@@ -29,7 +28,7 @@ NOTE = (
 def make_table(
     runs: Sequence[Run],
     convention: Annotated[str, "the cost: a linking function, such as mean_token"] = DEFAULT,
-    unigrams: Unigrams = "",
+    unigrams: UnigramText = "",
     suite: Suite = "",
     tokens: HowTokens = "blanks",
     case: HowCase = "keep",

@@ -1,6 +1,6 @@
 """Views of runs: each computes some numbers and shows them as a table, a figure, or both.
 
-A view is a module, or a package if it is long. It offers `make_table(runs, **options) -> Table`,
+A view is one file, with its numbers, table and figure. It offers `make_table(runs, **options) -> Table`,
 `draw_figure(runs, **options) -> Figure`, or both. `syntagm table` and `syntagm figure` find a view by its name.
 `views.options` explains how options are declared.
 """

@@ -21,7 +21,7 @@ from syntagm.stats.association import association
 from syntagm.suites import parse
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
-from syntagm.views.people import numbers
+from syntagm.views.people import asks, of_people
 
 COLUMNS = (
     "suite", "people", "model", "items", "r", "low", "high", "rho", "ceiling", "reliability",
@@ -38,7 +38,7 @@ def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
     """
     if not 10 <= splits <= 10_000:
         raise UsageError("splits=", str(splits), "10 to 10000")
-    groups = numbers.of_people(runs, "ceiling")
+    groups = of_people(runs, "ceiling")
     names = titles([run for _, run in groups])
     notes: list[str] = []
     rows: list[tuple[Cell, ...]] = []
@@ -115,7 +115,7 @@ def _of_suite(
     first = next(iter(record.predictions_for("first")), "")
     formula = parse(record.predictions[first])
     items = run.results(record.name).filter(pl.col("measure") == first)["item"].to_list()
-    asked = numbers.asks(run)
+    asked = asks(run)
     whole = np.array(item_values(table, items, asked, formula))
     everyone = _everyone(run)
     codes = rows["person"].replace_strict(everyone, list(range(len(everyone))), return_dtype=pl.Int64)

@@ -7,12 +7,11 @@ import polars as pl
 
 from syntagm.evaluation import Kind
 from syntagm.runs import Run, unequal
-from syntagm.views.drawing import axes, dots, panels
+from syntagm.views.drawing import dots, vega
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.text import lines, remarks_on
+from syntagm.views.estimates import mean_over_suites, of_models, shared_kind
 from syntagm.views.options import Tag
-from syntagm.views.scores.numbers import of_models
-from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "circuit": pl.String, "name": pl.String, "series": pl.String, "value": pl.Float64, "low": pl.Float64,
@@ -31,7 +30,7 @@ def draw(
     series = series or list(dict.fromkeys(table["series"]))
     delta = measure != "score"
     spread = [*table["value"], *table["low"], *table["high"]]
-    axis = axes.difference(measure, spread, WIDTH) if delta else axes.mean(kind, measure)
+    axis = vega.difference(measure, spread, WIDTH) if delta else vega.mean(kind, measure)
     plots = [
         dots.panel(
             _rows(table, circuit), axis, circuit, 0.0 if delta else nan, series, WIDTH,
@@ -39,7 +38,7 @@ def draw(
         )
         for at, circuit in enumerate(circuits)
     ]  # fmt: skip
-    return Figure(finish(panels.grid(plots, COLUMNS, 16), title, subtitle), table.select(list(SCHEMA)))
+    return Figure(finish(vega.grid(plots, COLUMNS, 16), title, subtitle), table.select(list(SCHEMA)))
 
 
 def _rows(table: pl.DataFrame, circuit: str) -> list[dict[str, object]]:
@@ -58,8 +57,5 @@ def draw_figure(runs: Sequence[Run], tag: Tag = "circuit") -> Figure:
     rows = [(each.group[tag], each.group.model, "", *each.numbers[:4], each.method) for each in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     kind = shared_kind(runs, "first")
-    mean = (
-        "mean accuracy over suites (first prediction)" if kind is Kind.VERDICT else "mean over suites (first measure)"
-    )
-    subtitle = [f"{mean} with its 95% interval", *lines([*unequal(runs), *remarks_on(estimates)])]
+    subtitle = [f"{mean_over_suites(kind)} with its 95% interval", *lines([*unequal(runs), *remarks_on(estimates)])]
     return draw(table, "score", f"Scores by {tag}", subtitle, kind=kind)

@@ -9,8 +9,20 @@ from syntagm.core import UsageError
 from syntagm.evaluation import Kind, kind_of
 from syntagm.runs import Run, named, titles
 from syntagm.stats import paired, score
-from syntagm.views.conventions.numbers import TOLERANCE, Source, all_results, choose, other_aggregates, wide
-from syntagm.views.conventions.table import HowCase, HowTokens, Names, Suite, Unigrams, describe
+from syntagm.views.conventions import (
+    TOLERANCE,
+    HowCase,
+    HowTokens,
+    Names,
+    Source,
+    Suite,
+    UnigramText,
+    all_results,
+    choose,
+    describe,
+    other_aggregates,
+    wide,
+)
 from syntagm.views.drawing.table import Cell, Table
 
 COLUMNS = ("claim", "survives", "conventions", "holds", "reversed", "not where")
@@ -25,7 +37,7 @@ CHANCE = 0.5
 
 def make_table(
     runs: Sequence[Run],
-    unigrams: Unigrams = "",
+    unigrams: UnigramText = "",
     convention: Names = (),
     suite: Suite = "",
     tokens: HowTokens = "blanks",

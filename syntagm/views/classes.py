@@ -23,13 +23,12 @@ from syntagm.core import UsageError
 from syntagm.evaluation import Kind
 from syntagm.runs import Run, listed, named, unequal
 from syntagm.stats import Interval, holm, in_words, interval, model_classes, suite_intervals
-from syntagm.views.drawing import axes, dots, panels
+from syntagm.views.drawing import dots, vega
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import lines, or_none, remarks, remarks_on, signed
+from syntagm.views.estimates import chance_of, mean_over_suites, of_models, shared_kind, shared_suites, values_of
 from syntagm.views.options import Measure
-from syntagm.views.scores.numbers import chance_of, of_models
-from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
 
 INSTANCE = ("model", "corpus", "seed")
 # The random units of the mean over suites and instances.
@@ -199,12 +198,11 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
     rows = [(each.group.model, "", *each.numbers[:4], each.method) for each, _ in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     kind = shared_kind(runs, "first")
-    mean = (
-        "mean accuracy over suites (first prediction)" if kind is Kind.VERDICT else "mean over suites (first measure)"
-    )
     notes = [*unequal(runs), *remarks_on(estimate for estimate, _ in estimates)]
     chances = {estimate.group.model: chance for estimate, chance in estimates}
-    return draw(table, chances, "Scores of models", [mean, "95% interval; n: items", *lines(notes)], kind)
+    return draw(
+        table, chances, "Scores of models", [mean_over_suites(kind), "95% interval; n: items", *lines(notes)], kind
+    )
 
 
 def draw(
@@ -223,9 +221,9 @@ def draw(
             {**row, "name": row["model"], "series": panel, "note": f"{row['value']:.3f} (n = {row['n']})"}
             for row in ordered.filter(pl.col("kind") == panel).iter_rows(named=True)
         ]
-        axis = axes.mean(kind, "SG score" if panel == panels_of[-1] else "")
+        axis = vega.mean(kind, "SG score" if panel == panels_of[-1] else "")
         plots.append(dots.panel([{**row, "said": dots.describe(row)} for row in rows], axis, panel, level, panels_of))
-    spec = panels.pile(plots, 14, resolve={"scale": {"color": "independent"}})
+    spec = vega.pile(plots, 14, resolve={"scale": {"color": "independent"}})
     line = [] if isnan(level) else [f"dashed line: chance, {level:.3f}"]
     line += ["chance differs between models: the numbers as CSV have it"] if len(levels) > 1 else []
     numbers = ordered.select(list(SCHEMA)).with_columns(chance=pl.Series(of_rows, dtype=pl.Float64))
@@ -234,7 +232,7 @@ def draw(
 
 def draw_deltas(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = ()) -> Figure:
     """Draw score deltas: one panel for each value of `by`, rows in the order of the table."""
-    axis = axes.difference("score delta", [*table["value"], *table["low"], *table["high"]], _DELTAS_WIDTH)
+    axis = vega.difference("score delta", [*table["value"], *table["low"], *table["high"]], _DELTAS_WIDTH)
     plots = []
     for by in dict.fromkeys(table["by"]):
         rows = [
@@ -244,5 +242,5 @@ def draw_deltas(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = 
         series = list(dict.fromkeys(str(row["series"]) for row in rows))
         plots.append(dots.panel(rows, axis, by, 0.0, series, _DELTAS_WIDTH, key=len(series) > 1))
     scales = {"color": "independent", "shape": "independent"}
-    spec = panels.pile(plots, 18, resolve={"scale": scales, "legend": scales})
+    spec = vega.pile(plots, 18, resolve={"scale": scales, "legend": scales})
     return Figure(finish(spec, title, subtitle), table.select(list(DELTAS)))

@@ -16,17 +16,14 @@ from syntagm.core import RunError, UsageError, public
 from syntagm.evaluation import DEFAULT, Estimate, Kind
 from syntagm.runs import Run, different, different_content, listed, named, run_of, treatment, unit as unit_of
 from syntagm.stats import LEVEL, Comparison, Resampling, bootstrap, in_words, paired, using, verdicts
-from syntagm.views import coverage
-from syntagm.views.drawing import axes, dots, panels
+from syntagm.views import coverage, gaps
+from syntagm.views.drawing import dots, vega
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
-from syntagm.views.drawing.points import Row, estimated
-from syntagm.views.drawing.series import COLOURS
 from syntagm.views.drawing.table import Cell, Listing, Table
 from syntagm.views.drawing.text import IN_FIGURE, lines, or_none, remarks
-from syntagm.views.gaps import comparability
+from syntagm.views.drawing.vega import COLOURS, Row, estimated
+from syntagm.views.estimates import predictions, refuse_conjunction, shared_kind
 from syntagm.views.options import Measure
-from syntagm.views.scores.numbers import predictions, refuse_conjunction
-from syntagm.views.scores.shared import shared_kind
 from syntagm.views.shared_words import SharedWords, remark
 
 COLUMNS = (
@@ -73,7 +70,7 @@ class Pairing:
     discordant: pl.DataFrame
     skipped: list[str]  # one sentence for each thing that was not compared, with the reason
     # One sentence for each reason why the runs are not comparable at all: other conventions, and see
-    # `views.gaps.comparability`; and one for each run in which unknown tokens are compared (`views.coverage`).
+    # `views.gaps`; and one for each run in which unknown tokens are compared (`views.coverage`).
     warnings: list[str]
     # What margins are differences of; "" if it is not the same under both models, so that margins can't be compared.
     unit: str = DEFAULT
@@ -164,12 +161,11 @@ def untested(measure: str, kind: Kind) -> str:
 
 def warnings_of(first: Run, second: Run, kind: Kind) -> list[str]:
     """Return one sentence for each reason why two fill runs are not comparable."""
-    return comparability.warnings(first, second, kind is not Kind.VERDICT)
+    return gaps.incomparable(first, second, kind is not Kind.VERDICT)
 
 
 def pairs_of(first: Run, second: Run, rule: str = "first") -> tuple[pl.DataFrame, list[str]]:
     """Pair the items of the suites that both runs contain with the same content."""
-    # The arguments and errors are the same as for `compare`.
     refuse_conjunction(first, rule)
     shared, skipped = shared_suites(first, second)
     predictions_a, predictions_b = (predictions(run, rule) for run in (first, second))
@@ -306,7 +302,7 @@ def draw(pairings: Sequence[tuple[str, str, Sequence[tuple[str, Comparison]]]], 
         for suite, comparison in comparisons
     ]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    axis = axes.difference(
+    axis = vega.difference(
         "accuracy of B − accuracy of A", [*table["difference"], *table["low"], *table["high"]], WIDTH
     )
     plots: list[Spec] = []
@@ -320,7 +316,7 @@ def draw(pairings: Sequence[tuple[str, str, Sequence[tuple[str, Comparison]]]], 
     subtitle += [f"A: {a}, B: {b}" for a, b, _ in pairings] if len(pairings) == 1 else []
     on_suites = ((suite, found.difference.remarks) for _, _, comparisons in pairings for suite, found in comparisons)
     subtitle += lines(remarks(on_suites, IN_FIGURE))
-    return Figure(finish(panels.pile(plots, 20) if len(plots) > 1 else plots[0], title, subtitle, offset=14), table)
+    return Figure(finish(vega.pile(plots, 20) if len(plots) > 1 else plots[0], title, subtitle, offset=14), table)
 
 
 def _better(comparison: Comparison) -> str:

@@ -9,13 +9,12 @@ from syntagm.core import UsageError, counted, shown
 from syntagm.evaluation import signless
 from syntagm.runs import Run, comparable_pairs, named
 from syntagm.stats import FEW, METHODS, correlation
-from syntagm.views.drawing import axes
+from syntagm.views.drawing import vega
 from syntagm.views.drawing.chart import INK, Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.panels import heading
 from syntagm.views.drawing.text import or_none, short_names
+from syntagm.views.drawing.vega import heading, layer
+from syntagm.views.estimates import accuracies
 from syntagm.views.options import Measure
-from syntagm.views.scores.numbers import accuracies
 
 CELL = 68
 _TITLES = {"Pearson": "Pearson's r, of accuracies", "Spearman": "Spearman's rho, of their ranks"}
@@ -90,7 +89,7 @@ def _value(r: float, low: float, high: float) -> dict[str, object]:
 
 
 def _layers(names: Sequence[str], labels: bool) -> list[Spec]:
-    place: Spec = {"y": axes.names("row", names, labels=labels), "x": axes.names("column", names, labelAngle=-40)}
+    place: Spec = {"y": vega.names("row", names, labels=labels), "x": vega.names("column", names, labelAngle=-40)}
     # Blue is above 0, orange below; the shade shows the size, and 0 is almost white.
     shade: Spec = {
         "field": "r",

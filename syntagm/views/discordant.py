@@ -10,8 +10,8 @@ from syntagm.runs import Run, named, ties_of, units
 from syntagm.stats import paired
 from syntagm.views.comparison import discordant, pairs_of, warnings_of
 from syntagm.views.drawing.table import Table
+from syntagm.views.estimates import shared_kind
 from syntagm.views.options import Measure
-from syntagm.views.scores.shared import shared_kind
 
 COLUMNS = ("suite", "item", "measure", "holds under", "margin A", "margin B")
 

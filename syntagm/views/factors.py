@@ -14,12 +14,12 @@ from syntagm.evaluation import Kind
 from syntagm.runs import Run, ties_of, units
 from syntagm.stats import FEW, in_words
 from syntagm.views.clustered import OneSuite
-from syntagm.views.drawing import axes, curves
+from syntagm.views.drawing import curves, vega
 from syntagm.views.drawing.chart import Figure
 from syntagm.views.drawing.table import Table
+from syntagm.views.estimates import shared_kind
 from syntagm.views.options import Measure
 from syntagm.views.quantity import numeric, spoken_by, tabulated, tagged
-from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "suite": pl.String, "measure": pl.String, "model": pl.String, "level": pl.String, "other": pl.String,
@@ -71,13 +71,13 @@ def draw_figure(
     ]
     if show == "margin":
         upright, called, dashed = (
-            axes.quantity("value", f"mean margin ({units(runs, measure)})"),
+            vega.quantity("value", f"mean margin ({units(runs, measure)})"),
             "Mean margin",
             "no difference",
         )
     else:
         called = "Accuracy" if kind is Kind.VERDICT else "Mean"
-        upright, dashed = axes.mean(kind, called.lower()), "chance"
+        upright, dashed = vega.mean(kind, called.lower()), "chance"
     marks = f"95% intervals, for other items; dashed: {dashed}"
     return curves.draw(drawn, upright, f"{called} by {spoken_by(by)}", [marks], rows)
 

@@ -6,14 +6,11 @@ import polars as pl
 
 from syntagm.core import UsageError, shown
 from syntagm.runs import Run
-from syntagm.views.drawing import axes, layers, panels
+from syntagm.views import gaps
+from syntagm.views.drawing import vega
 from syntagm.views.drawing.chart import INK, Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.points import Row, estimated, point
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import lines
-from syntagm.views.gaps import kept, lemma_groups
-from syntagm.views.gaps.filled import filled
+from syntagm.views.drawing.vega import Row, Series, estimated, layer, point
 
 SCHEMA = {
     "label": pl.String, "model": pl.String, "band": pl.Int64, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
@@ -34,12 +31,12 @@ def rows_of(
     """Yield rows with the columns of `SCHEMA`: first over all labels, then for each label."""
     # Bands without a lemma and lemmas without a band are skipped.
     for label in (ALL, *labels):
-        chosen = lemma_groups.by_lemma(lemmas.filter(pl.col("label") == label))
-        chosen = lemma_groups.balance_labels(lemmas, labels) if label == ALL else chosen
-        table = lemma_groups.add_tags(chosen, tags, [TAG])
+        chosen = gaps.by_lemma(lemmas.filter(pl.col("label") == label))
+        chosen = gaps.balance_labels(lemmas, labels) if label == ALL else chosen
+        table = gaps.add_tags(chosen, tags, [TAG])
         for band in sorted(int(text) for text in table[TAG].unique() if text.isdecimal()):
             in_band = table.filter(pl.col(TAG).cast(pl.Int64, strict=False) == band)
-            estimate = lemma_groups.share(in_band, "equal_weight")
+            estimate = gaps.lemma_share(in_band, "equal_weight")
             yield label, model, band, estimate.value, estimate.low, estimate.high, estimate.n, estimate.method
 
 
@@ -78,14 +75,14 @@ def draw_figure(runs: Sequence[Run]) -> Figure:
         UsageError: no word list has the column `band`.
     """
     rows: list[tuple[object, ...]] = []
-    for name, run in filled(runs):
+    for name, run in gaps.filled(runs):
         rows += rows_of(
-            name, kept.lemmas(run), {row.lemma: row.tags for row in kept.words(run).rows}, kept.words(run).labels
+            name, gaps.lemma_sums(run), {row.lemma: row.tags for row in gaps.words(run).rows}, gaps.words(run).labels
         )
     if not rows:
         raise UsageError("the word list", f"no column {TAG}", f"`{TAG}`: a number for each lemma, as in the list verbs")
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    return draw(table, [*SUBTITLE, *lines(differences(filled(runs)))])
+    return draw(table, [*SUBTITLE, *lines(differences(gaps.filled(runs)))])
 
 
 def draw(
@@ -97,28 +94,28 @@ def draw(
     plots = [
         _panel(table.filter(pl.col("label") == label), label, models, bands, at) for at, label in enumerate(labels)
     ]
-    spec = finish(panels.grid(plots, 3, 18), title, subtitle, offset=14)
+    spec = finish(vega.grid(plots, 3, 18), title, subtitle, offset=14)
     return Figure(spec, table.select(list(SCHEMA)))
 
 
 def _panel(rows: pl.DataFrame, label: str, models: Sequence[str], bands: Sequence[int], at: int) -> Spec:
     series = Series("model", [shown(model) for model in models], WIDTH * 3, at == 0 and len(models) > 1)
-    across = axes.places("band", {"domain": list(bands)}, "frequency band", ticks=False)
-    upright = axes.proportion("accuracy" if at == 0 else "", ticks=(0, 0.25, 0.5, 0.75, 1), format=".2f")
+    across = vega.places("band", {"domain": list(bands)}, "frequency band", ticks=False)
+    upright = vega.proportion("accuracy" if at == 0 else "", ticks=(0, 0.25, 0.5, 0.75, 1), format=".2f")
     place: Spec = {"x": across, "xOffset": series.place}
-    interval = place | axes.spread(upright) | {"color": series.colour}
+    interval = place | vega.spread(upright) | {"color": series.colour}
     dot = place | {"y": upright, "color": series.colour, "shape": series.shape, "description": {"field": "said"}}
     # Counts are written vertically above the panel, where they overlap nothing.
     count = place | {"y": {"value": -5}, "text": {"field": "n"}}
     small = {"type": "text", "angle": 270, "align": "left", "fontSize": 9, "color": INK, "opacity": 0.8, "aria": False}
     return {
-        "title": panels.heading(label if label == ALL else f"contexts that want: {label}", offset=6),
+        "title": vega.heading(label if label == ALL else f"contexts that want: {label}", offset=6),
         "width": WIDTH,
         "height": HEIGHT,
         "data": {"values": [_point(row) for row in rows.iter_rows(named=True)]},
         "layer": [
-            layer(layers.rule(strokeWidth=1.6), interval, layers.defined("low")),
-            layer(layers.dot(45), dot),
+            layer(vega.rule(strokeWidth=1.6), interval, vega.defined("low")),
+            layer(vega.dot(45), dot),
             layer(small, count),
         ],
     }

@@ -10,9 +10,9 @@ from syntagm.stats import in_words
 from syntagm.views import shared_words
 from syntagm.views.drawing.table import Cell, Table, cells
 from syntagm.views.drawing.text import or_none, remarks
+from syntagm.views.estimates import TAGS, chance_of, grouping_tags, scores
 from syntagm.views.options import Measure, Named
-from syntagm.views.scores.numbers import TAGS, chance_of, grouping_tags, scores
-from syntagm.views.scores.table import Wide, count_ties, spread
+from syntagm.views.scores import Wide, count_ties, spread
 
 COLUMNS = ("by", "group", "model", "suites", "score", "low", "high", "n", "ties", "undefined", "chance")
 

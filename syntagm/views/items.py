@@ -11,9 +11,8 @@ from syntagm.runs import Run, chosen_suite, having, ties_of, unit as unit_of
 from syntagm.stats import matching
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
+from syntagm.views.estimates import shared_kind, verdicts
 from syntagm.views.options import Measure, Suite
-from syntagm.views.scores.numbers import verdicts
-from syntagm.views.scores.shared import shared_kind
 
 
 def make_table(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first") -> Table:

@@ -10,8 +10,7 @@ from syntagm.core import UsageError, counted
 from syntagm.evaluation import DEFAULT, Convention, Kind, scored
 from syntagm.runs import Run, named, titles
 from syntagm.stats import acceptability, interval
-from syntagm.views.conventions.numbers import Source, choose
-from syntagm.views.conventions.table import HowCase, HowTokens, Suite, Unigrams
+from syntagm.views.conventions import HowCase, HowTokens, Source, Suite, UnigramText, choose
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
 
@@ -34,7 +33,7 @@ _SIDES = {"sentence": (None, "rating"), "good": (True, "rating_good"), "bad": (F
 def make_table(
     runs: Sequence[Run],
     convention: Annotated[str, "the cost: a linking function, such as mean_token"] = DEFAULT,
-    unigrams: Unigrams = "",
+    unigrams: UnigramText = "",
     suite: Suite = "",
     tokens: HowTokens = "blanks",
     case: HowCase = "keep",

@@ -21,15 +21,12 @@ from syntagm.core import LARGEST, UsageError, counted, shown, whole
 from syntagm.evaluation import Estimate, Kind
 from syntagm.runs import Run, listed, named, trained_on
 from syntagm.stats import bootstrap, interval, score, suite_intervals
-from syntagm.views.drawing import axes, curves, layers, panels
+from syntagm.views.drawing import curves, vega
 from syntagm.views.drawing.chart import Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.points import Row, estimated, point
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import lines, readable, remarks_on
+from syntagm.views.drawing.vega import Row, Series, estimated, layer, point
+from syntagm.views.estimates import called, scores, shared_kind, shared_suites, values_of
 from syntagm.views.options import Measure, Tag
-from syntagm.views.scores.numbers import called, scores
-from syntagm.views.scores.shared import shared_kind, shared_suites, values_of
 
 SLOPES = {
     "family": pl.String, "phenomenon": pl.String, "slope": pl.Float64, "se": pl.Float64, "low": pl.Float64,
@@ -235,7 +232,7 @@ def draw(
     if len(means):
         subtitle.append(f"ring, band: mean over models of one size and its 95% interval{few}, for {units}")
     # The titles of panels come directly below that of the figure.
-    spec = finish(panels.grid(plots, COLUMNS, 20), title, [*subtitle, *notes], offset=14)
+    spec = finish(vega.grid(plots, COLUMNS, 20), title, [*subtitle, *notes], offset=14)
     return Figure(spec, pl.concat([table.select(means.columns), means]))
 
 
@@ -249,18 +246,18 @@ def _panel(
         "family", [shown(family_name) for family_name in families], WIDTH * COLUMNS, at == 0 and len(families) > 1
     )
     across = _across(words)
-    upright = axes.mean(kind, "accuracy" if kind is Kind.VERDICT else "mean", tickCount=6)
+    upright = vega.mean(kind, "accuracy" if kind is Kind.VERDICT else "mean", tickCount=6)
     own = means.filter(pl.col("phenomenon") == name).sort("words")
     rings = [_point(row) for row in own.iter_rows(named=True)]
     bands = [_point(row) for row in own.iter_rows(named=True) if not _of_two(row)]
-    area = {"x": across, **axes.spread(upright), "color": series.colour}
+    area = {"x": across, **vega.spread(upright), "color": series.colour}
     plot_layers = [
         *_means(rings, bands, area, {"x": across, "y": upright, "color": series.colour}),
         *curves.marks([_point(row) for row in rows.iter_rows(named=True)], across, upright, series, joined=False),
         _lines(lines, words, {"x": across, "y": upright, "color": series.colour}),
-        *([] if isnan(human) else [layers.reference(human, upright, "y", layers.dashed(opacity=0.6))]),
+        *([] if isnan(human) else [vega.reference(human, upright, "y", vega.dashed(opacity=0.6))]),
     ]
-    title = panels.heading("all suites" if name == "all" else readable(name), _gains(lines))
+    title = vega.heading("all suites" if name == "all" else readable(name), _gains(lines))
     return {"title": title, "width": WIDTH, "height": HEIGHT, "layer": plot_layers}
 
 
@@ -279,7 +276,7 @@ def _across(words: Sequence[int]) -> Spec:
     ticks = list(words) if len(words) <= 6 else [words[round(k * (len(words) - 1) / 4)] for k in range(5)]
     domain = (words[0] / 1.3, words[-1] * 1.3) if words else (1, 2)
     title = "words of training text (logarithmic)"
-    return axes.logarithmic("words", title, domain, ticks, base=2, format=".3~s", grid=False)
+    return vega.logarithmic("words", title, domain, ticks, base=2, format=".3~s", grid=False)
 
 
 def _point(row: Row) -> dict[str, object]:
@@ -298,10 +295,10 @@ def _of_two(row: Row) -> bool:
 def _means(values: list[dict[str, object]], bands: list[dict[str, object]], area: Spec, place: Spec) -> list[Spec]:
     if not values:
         return []
-    ring = layer(layers.dot(110, 0.9, False), place | {"description": {"field": "said"}}, values=values)
-    sd = place | {"y": axes.of(place["y"], "sd_low"), "y2": {"field": "sd_high"}}
-    bars = [layer(layers.rule(strokeWidth=1.5, clip=True), sd, values=values)] if "sd_low" in values[0] else []
-    return [*([layer(layers.band(0.16), area, values=bands)] if bands else []), *bars, ring]
+    ring = layer(vega.dot(110, 0.9, False), place | {"description": {"field": "said"}}, values=values)
+    sd = place | {"y": vega.of(place["y"], "sd_low"), "y2": {"field": "sd_high"}}
+    bars = [layer(vega.rule(strokeWidth=1.5, clip=True), sd, values=values)] if "sd_low" in values[0] else []
+    return [*([layer(vega.band(0.16), area, values=bands)] if bands else []), *bars, ring]
 
 
 def _lines(lines: pl.DataFrame, words: Sequence[int], place: Spec) -> Spec:
@@ -311,4 +308,4 @@ def _lines(lines: pl.DataFrame, words: Sequence[int], place: Spec) -> Spec:
         for at in (words[0], words[-1])
         if not isnan(row["slope"])
     ]
-    return layer(layers.line(1.6, clip=True), place, values=values)
+    return layer(vega.line(1.6, clip=True), place, values=values)

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 from syntagm.core import UsageError, counted, shown
 from syntagm.evaluation import Kind
 from syntagm.runs import Run, chosen_suite, having, unit as unit_of
-from syntagm.views.drawing import axes, layers
+from syntagm.views.drawing import vega
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.panels import by_model
+from syntagm.views.drawing.vega import by_model, layer
+from syntagm.views.estimates import predictions, shared_kind
 from syntagm.views.options import Named, Suite, measures
-from syntagm.views.scores.numbers import predictions
-from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "measure": pl.String, "start": pl.Float64, "end": pl.Float64,
@@ -145,10 +143,10 @@ def _layers(ticks: Spec, unit: str) -> list[Spec]:
         "legend": {"orient": "top", "title": None},
     }
     bars: Spec = {
-        "x": axes.quantity("start", f"margin ({unit})", grid=False) | {"bin": "binned"},
+        "x": vega.quantity("start", f"margin ({unit})", grid=False) | {"bin": "binned"},
         "x2": {"field": "end"},
-        "y": axes.quantity("items", "items", **ticks),
+        "y": vega.quantity("items", "items", **ticks),
         "color": colour,
         "description": {"field": "said"},
     }
-    return [layer({"type": "bar", "binSpacing": 1}, bars), layer(layers.rule(color=GREY), {"x": {"datum": 0}})]
+    return [layer({"type": "bar", "binSpacing": 1}, bars), layer(vega.rule(color=GREY), {"x": {"datum": 0}})]

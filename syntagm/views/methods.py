@@ -14,7 +14,7 @@ from syntagm.core import UsageError
 from syntagm.evaluation import Group, Kind
 from syntagm.runs import Run, named, ties_of
 from syntagm.stats import Comparison, in_words, suite_means
-from syntagm.views.drawing import contrasts
+from syntagm.views.drawing import dots
 from syntagm.views.drawing.chart import Figure
 from syntagm.views.drawing.table import Cell, Table, cells
 from syntagm.views.drawing.text import readable, remarks
@@ -23,7 +23,7 @@ COLUMNS = (
     *("by", "group", "compared", "model", "accuracy of", "suites", "score", "low", "high", "sd", "n"),
     *("ties", "undefined"),
 )
-SCHEMA = contrasts.SCHEMA
+SCHEMA = dots.CONTRASTS
 WHOLE = "full_sentence"
 Tag = Annotated[str, "a tag of the suites, one row for each of its values"]
 Part = TypeVar("Part")
@@ -125,4 +125,4 @@ def draw(comparisons: Sequence[Comparison], title: str = "") -> Figure:
     """Draw comparisons whose groups have a model and the label `contrast`."""
     axis = "accuracy on whole sentences minus accuracy on the critical word"
     subtitle = "right of 0: whole sentences are easier; 95% interval: paired, for other suites and items"
-    return contrasts.draw([comparison.difference for comparison in comparisons], title, axis, [subtitle])
+    return dots.draw_contrasts([comparison.difference for comparison in comparisons], title, axis, [subtitle])

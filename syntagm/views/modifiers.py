@@ -14,10 +14,10 @@ from syntagm.evaluation import Estimate
 from syntagm.runs import Run, named, unequal
 from syntagm.stats import score
 from syntagm.views.classes import INSTANCE
-from syntagm.views.drawing import axes, dots, panels
+from syntagm.views.drawing import dots, vega
 from syntagm.views.drawing.chart import Figure, finish
 from syntagm.views.drawing.text import lines, remarks_on, signed
-from syntagm.views.scores.numbers import predictions
+from syntagm.views.estimates import predictions
 
 PLAIN, MODIFIED = "no modifier", "with modifier"
 # What a suite's name has more than that of the same suite without modifiers, as in the collection hu2020.
@@ -95,12 +95,12 @@ def draw(table: pl.DataFrame, title: str = "", subtitle: Sequence[str] = ()) -> 
     plots = [
         dots.panel(
             [row for model in order for row in _rows(table.filter(pl.col("kind") == kind), model)],
-            axes.proportion("mean suite score" if kind == kinds[-1] else ""),
+            vega.proportion("mean suite score" if kind == kinds[-1] else ""),
             kind, nan, (PLAIN, MODIFIED), key=kind == kinds[0],
         )
         for kind in kinds
     ]  # fmt: skip
-    return Figure(finish(panels.pile(plots, 14), title, subtitle), table.select(list(SCHEMA)))
+    return Figure(finish(vega.pile(plots, 14), title, subtitle), table.select(list(SCHEMA)))
 
 
 def _rows(table: pl.DataFrame, model: str) -> list[dict[str, object]]:

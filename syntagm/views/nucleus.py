@@ -9,15 +9,11 @@ import polars as pl
 from syntagm.core import UsageError, shown
 from syntagm.evaluation import Estimate, MeasureName, nucleus
 from syntagm.runs import Run
-from syntagm.views.drawing import axes, layers, panels
+from syntagm.views import gaps
+from syntagm.views.drawing import vega
 from syntagm.views.drawing.chart import Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.points import Row, estimated, point
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import readable
-from syntagm.views.gaps import kept
-from syntagm.views.gaps.estimates import estimates, pooled
-from syntagm.views.gaps.filled import filled
+from syntagm.views.drawing.vega import Row, Series, estimated, layer, point
 
 SCHEMA = {
     "group": pl.String, "model": pl.String, "end": pl.String, "share": pl.Float64, "whole": pl.Boolean, "value": pl.Float64,
@@ -56,7 +52,7 @@ def subtitle(measure: str, runs: Sequence[tuple[str, Run]]) -> list[str]:
         "covered": "probability mass of the counted forms",
         "invalid": "proportion of contexts in which no lemma counts",
     }
-    several = [shown(name) for name, run in runs if kept.several_tokens(run)]
+    several = [shown(name) for name, run in runs if gaps.several_tokens(run)]
     names = f" for {', '.join(several)}" if len(several) < len(runs) else ""
     pale = "the paler a dot, the fewer contexts are valid; " if measure in ("equal_weight", "model_weight") else ""
     return [
@@ -75,10 +71,10 @@ def draw_figure(
         UsageError: no run has cut-offs.
         RunError: a run is not a fill run.
     """
-    rows, named_runs = [], filled(runs)
+    rows, named_runs = [], gaps.filled(runs)
     for name, run in named_runs:
         tagged = all("construction" in suite.tags for suite in run.suites)
-        for estimate in pooled(run) if tagged else estimates(run):
+        for estimate in gaps.pooled(run) if tagged else gaps.estimates(run):
             group = estimate.group["construction"] if tagged else estimate.group.suite
             if row := row_of(estimate, group, name, measure):
                 rows.append(row)
@@ -101,7 +97,7 @@ def draw(table: pl.DataFrame, measure: str, title: str = "", subtitle: Sequence[
         _pair(table.filter(pl.col("group") == group), group, uprights, models, at, columns)
         for at, group in enumerate(groups)
     ]
-    spec = finish(panels.grid(plots, columns, 22), title, subtitle, offset=14)
+    spec = finish(vega.grid(plots, columns, 22), title, subtitle, offset=14)
     return Figure(spec, table.select(list(SCHEMA)))
 
 
@@ -115,8 +111,8 @@ def _pair(
         _panel(rows.filter(pl.col("end") == end), end, up | ({} if end == titled_end else {"title": ""}), series)
         for end, up in uprights.items()
     ]
-    title = panels.heading(readable(name), limit=WIDTH + 30)
-    return {"title": title, **panels.pile(plots, 6)}
+    title = vega.heading(readable(name), limit=WIDTH + 30)
+    return {"title": title, **vega.pile(plots, 6)}
 
 
 def _panel(rows: pl.DataFrame, end: str, up: Spec, models: Series) -> Spec:
@@ -127,17 +123,17 @@ def _panel(rows: pl.DataFrame, end: str, up: Spec, models: Series) -> Spec:
     place: Spec = {"x": _across(end, rows["share"].to_list()), "color": models.colour}
     pale = {"field": "valid", "type": "quantitative", "scale": {"domain": [0, 1], "range": [0.25, 1]}, "legend": None}
     dot = place | {"y": up, "shape": models.shape, "description": {"field": "said"}, "opacity": pale}
-    joined = layers.equal("joined", True)
+    joined = vega.equal("joined", True)
     dash = [4, 3] if end == BOTTOM else [1, 0]
     return {
         "width": WIDTH,
         "height": HEIGHTS[end],
         "data": {"values": values},
         "layer": [
-            layer(layers.band(0.18), place | axes.spread(up), joined),
-            layer(layers.rule(opacity=0.35), place | axes.spread(up), layers.equal("joined", False)),
-            layer(layers.line(1.5, strokeDash=dash), place | {"y": up}, joined),
-            layer(layers.dot(26, opacity=None), dot),
+            layer(vega.band(0.18), place | vega.spread(up), joined),
+            layer(vega.rule(opacity=0.35), place | vega.spread(up), vega.equal("joined", False)),
+            layer(vega.line(1.5, strokeDash=dash), place | {"y": up}, joined),
+            layer(vega.dot(26, opacity=None), dot),
         ],
     }
 
@@ -147,19 +143,19 @@ def _upright(rows: pl.DataFrame, measure: str) -> Spec:
     finite = [number for number in (*rows["value"], *rows["high"]) if not isnan(number)]
     top = min(1.0, ceil(max(finite, default=1.0) * 20 + 1e-9) / 20) if measure == "covered" else 1.0
     axis = {"format": ".1f" if top == 1 else ".3~f", "values": [0, top / 2, top], "titleFontSize": 11}
-    return axes.quantity("value", MEASURES[measure], {"domain": [0, top]}, **axis)
+    return vega.quantity("value", MEASURES[measure], {"domain": [0, top]}, **axis)
 
 
 def _across(end: str, shares: Sequence[float]) -> Spec:
     title = f"{end} cut-off"
     if end == TOP:
         quarters = [0, 0.25, 0.5, 0.75, 1]
-        return axes.proportion(title, "share", quarters, format=".2~f", titleFontSize=11)
+        return vega.proportion(title, "share", quarters, format=".2~f", titleFontSize=11)
     ticks = sorted(set(shares), reverse=True)
     domain = (min(ticks) / 1.5, 1.0) if ticks else (0.1, 1.0)
     # Of cut-offs with powers of ten among them, only these are labelled, because more labels would overlap.
     powers = [share for share in ticks if f"{share:e}".startswith("1.000000e")] or ticks
-    return axes.logarithmic(
+    return vega.logarithmic(
         "share", title, domain, powers[:: 1 if len(powers) < 4 else 2], format=".0e", titleFontSize=11
     )
 

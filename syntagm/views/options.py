@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from syntagm.core import Setting, UsageError, Values, settings
+from syntagm.core import UsageError, Values, settings
 from syntagm.runs import Run, describe, different, judged, tags, treatment
 from syntagm.views import coverage
 from syntagm.views.drawing.chart import Figure, captioned
@@ -57,11 +57,6 @@ Tag = Annotated[str, Named("a tag of the suites", tags)]
 Suite = Annotated[str, "name of a suite; optional if there is only one"]
 
 
-def options(make: Callable[..., Any]) -> tuple[Setting, ...]:
-    """List the options of a `make_table` or `draw_figure` function, in the order of its signature."""
-    return settings.of_parameters(make)
-
-
 def call(make: Callable[..., Any], runs: Sequence[Any], texts: Mapping[str, str], place: str) -> Any:
     """Call `make` with runs and with options that a user has written; arguments and errors as for `called`."""
     made, _ = called(make, runs, texts, place)
@@ -74,7 +69,7 @@ def called(
     """Call `make` with runs and with options that a user has written."""
     if not runs:
         raise UsageError(place, "no runs", "at least one run directory")
-    known = options(make)
+    known = settings.of_parameters(make)
     values = settings.read(known, texts, place)
     # What the user gave is refused before a default.
     for option in sorted(known, key=lambda option: option.name not in texts):

@@ -9,14 +9,14 @@ from typing import Annotated
 import polars as pl
 
 from syntagm.runs import Run
-from syntagm.views.drawing import axes, dots
+from syntagm.views import people
+from syntagm.views.drawing import dots, vega
 from syntagm.views.drawing.chart import Figure, Spec, finish
-from syntagm.views.drawing.panels import pile
 from syntagm.views.drawing.table import Table
 from syntagm.views.drawing.text import or_none
-from syntagm.views.effects.numbers import contrast
-from syntagm.views.people import numbers
-from syntagm.views.people.numbers import Effect
+from syntagm.views.drawing.vega import pile
+from syntagm.views.effects import contrast
+from syntagm.views.people import Effect
 
 COLUMNS = (
     "suite", "model", "measure", "contrast", "region", "compared", "unit", "effect", "low", "high", "people", "items",
@@ -37,7 +37,7 @@ def make_table(runs: Sequence[Run], suite: OneSuite = "") -> Table:
             effect.region, "yes" if effect.compared else "no", effect.unit, or_none(effect.estimate.value),
             or_none(effect.estimate.low), or_none(effect.estimate.high), effect.people, effect.items, effect.estimate.n,
         )
-        for effect in numbers.effects(runs, suite)
+        for effect in people.effects(runs, suite)
     )  # fmt: skip
     notes = (
         "effect: the difference between the two sides of the comparison, positive if people do what it says: read more "
@@ -56,7 +56,7 @@ SCHEMA = {
 
 def draw_figure(runs: Sequence[Run], suite: OneSuite = "") -> Figure:
     """Draw a panel for each comparison: a dot with its interval for each region, or for the sentence."""
-    found = list(numbers.effects(runs, suite))
+    found = list(people.effects(runs, suite))
     models = list(dict.fromkeys(effect.estimate.group.model for effect in found))
     panels: dict[tuple[str, str, str], list[Effect]] = {}
     for effect in found:
@@ -71,7 +71,7 @@ def draw_figure(runs: Sequence[Run], suite: OneSuite = "") -> Figure:
             }
             for effect in effects
         ]  # fmt: skip
-        axis = axes.quantity("value", f"effect ({unit})")
+        axis = vega.quantity("value", f"effect ({unit})")
         specs.append(dots.panel(rows, axis, f"{name}: {of}", 0.0, models))
     table = pl.DataFrame(
         [

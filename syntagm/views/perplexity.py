@@ -8,11 +8,9 @@ from typing import Any
 import polars as pl
 
 from syntagm.core import shown
-from syntagm.views.drawing import axes, layers
+from syntagm.views.drawing import vega
 from syntagm.views.drawing.chart import GREY, INK, Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.points import point
-from syntagm.views.drawing.series import Series
+from syntagm.views.drawing.vega import Series, layer, point
 
 POINT = {
     "model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64, "score": pl.Float64,
@@ -54,10 +52,10 @@ def _points(table: pl.DataFrame, models: Sequence[str], corpora: Sequence[str]) 
     outline = series.colour | {"legend": None}
     dot = channels | {"y": _SCORE, "shape": series.shape, "size": size, "fillOpacity": filled, "stroke": outline}
     dot["description"] = {"field": "said"}
-    interval = channels | axes.spread(_SCORE)
+    interval = channels | vega.spread(_SCORE)
     return [
-        layer(layers.rule(opacity=0.35), interval, layers.defined("low"), values),
-        layer(layers.dot(opacity=0.9, strokeWidth=1.5), dot, values=values),
+        layer(vega.rule(opacity=0.35), interval, vega.defined("low"), values),
+        layer(vega.dot(opacity=0.9, strokeWidth=1.5), dot, values=values),
     ]
 
 
@@ -72,7 +70,7 @@ def _logarithmic(values: Sequence[float]) -> Spec:
     digits = (1, 2, 5) if closest >= _DIGIT * len(f"{high:,.0f}") else (1,)
     ticks = [digit * 10**power for power in range(12) for digit in digits]
     title = "perplexity on the test text, per word (logarithmic scale)"
-    return axes.logarithmic("perplexity", title, (low, high), [at for at in ticks if low <= at <= high], format=",d")
+    return vega.logarithmic("perplexity", title, (low, high), [at for at in ticks if low <= at <= high], format=",d")
 
 
 def _point(row: dict[str, Any]) -> dict[str, Any]:
@@ -93,12 +91,12 @@ def _lines(table: pl.DataFrame) -> list[Spec]:
     ]
     if not values:
         return []
-    dashed = layers.rule(strokeDash=[5, 4], color=GREY)
+    dashed = vega.rule(strokeDash=[5, 4], color=GREY)
     place = {"y": {"field": "at", "type": "quantitative", "scale": None}, "x": {"value": WIDTH + 6}}
     return [
         layer(dashed, {"y": _SCORE}, values=values),
-        layer(layers.label(11, opacity=0.8), place | {"text": {"field": "name"}}, values=values),
+        layer(vega.label(11, opacity=0.8), place | {"text": {"field": "name"}}, values=values),
     ]
 
 
-_SCORE = axes.proportion("SG score")
+_SCORE = vega.proportion("SG score")

@@ -15,12 +15,11 @@ import polars as pl
 from syntagm.core import InputError, Reader, UsageError, counted, csv, utf8
 from syntagm.evaluation import Estimate, Group, Kind
 from syntagm.runs import Run
-from syntagm.views.drawing import axes, dots
+from syntagm.views.drawing import dots, vega
 from syntagm.views.drawing.chart import GREY, INK, Figure, finish
 from syntagm.views.drawing.text import lines, only, readable, remarks_on
+from syntagm.views.estimates import chance_of, of_models, shared_kind
 from syntagm.views.options import Measure, Tag
-from syntagm.views.scores.numbers import chance_of, of_models
-from syntagm.views.scores.shared import shared_kind
 
 SCHEMA = {
     "phenomenon": pl.String, "model": pl.String, "paradigms": pl.Int64, "value": pl.Float64, "low": pl.Float64,
@@ -73,7 +72,7 @@ def draw(
         lambda row: [counted(row["paradigms"], "suite"), f"n = {row['n']:,}"],
     )
     judged = kind is Kind.VERDICT
-    axis = axes.mean(kind, "accuracy: proportion of items whose prediction holds" if judged else "mean")
+    axis = vega.mean(kind, "accuracy: proportion of items whose prediction holds" if judged else "mean")
     levels = set(table["chance"].fill_nan(None).round(9))
     level = table["chance"][0] if len(levels) == 1 else nan
     marks = ({"humans": INK} if humans else {}) | ({"chance": GREY} if len(levels) > 1 else {})

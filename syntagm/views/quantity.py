@@ -26,8 +26,7 @@ from syntagm.stats import cluster_intervals, interval
 from syntagm.suites import COLUMNS
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
-from syntagm.views.scores.numbers import chance_of_suite, verdicts
-from syntagm.views.scores.shared import shared_kind
+from syntagm.views.estimates import chance_of_suite, shared_kind, verdicts
 
 REGION = "region:"
 EXPOSURE = "exposure:"

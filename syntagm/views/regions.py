@@ -25,14 +25,12 @@ from syntagm.evaluation.regions import regions
 from syntagm.runs import Run, chosen_suite, having
 from syntagm.stats import interval, within
 from syntagm.suites import Reference, direction_of, language_of
-from syntagm.views.drawing import axes, layers
+from syntagm.views import effects
+from syntagm.views.drawing import vega
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.panels import beside, heading, pile
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import IN_FIGURE, distinct, lines, remarks
-from syntagm.views.effects import chart as effects_chart
-from syntagm.views.effects.numbers import Effect, effects, first_of_several, limits as limits_of_effects, references
+from syntagm.views.drawing.vega import Series, beside, heading, layer, pile
+from syntagm.views.effects import Effect, first_of_several, references, suite_effects
 from syntagm.views.options import Suite
 
 # The least number of bits that the scale of a compared region shows: smaller differences are not worth a picture.
@@ -120,7 +118,7 @@ def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
             f"suite={name}", "sentences without regions", "regions", "The figure `margins` needs no regions."
         )
     compared = {reference for _, run in models for reference in references(run.suite(name))}
-    of_models = [effect for model, run in models for effect in effects(run, name, "first", model)]
+    of_models = [effect for model, run in models for effect in suite_effects(run, name, "first", model)]
     prediction = next(filter(None, (first_of_several(run.suite(name)) for _, run in models)), "")
     first = models[0][1].suite(name)
     return draw(tables, name, compared, of_models, prediction, is_leftward(first.tags))
@@ -182,7 +180,7 @@ def draw(
     if zoomed:
         subtitle.append(f"grey band, and right on a scale of its own: a compared region; 95% interval: {within.METHOD}")
     if compared_effects:
-        below = effects_chart.panel(compared_effects, list(models.values()), "", effects_chart.extent(compared_effects))
+        below = effects.panel(compared_effects, list(models.values()), "", effects.extent(compared_effects))
         independent = {"scale": {"color": "independent", "shape": "independent"}}
         spec = pile([spec, below], 24, resolve=independent)
         subtitle.append("below: mean differences within items, 95% interval; right of 0 supports the prediction")
@@ -193,7 +191,7 @@ def draw(
         for row in rows.iter_rows(named=True)
         if row["remarks"]
     ]
-    of_effects = limits_of_effects(compared_effects, IN_FIGURE)
+    of_effects = effects.limits(compared_effects, IN_FIGURE)
     limits = dict.fromkeys((*remarks(on_means, IN_FIGURE), unseen("items"), *of_effects))
     return Figure(finish(spec, title, [*subtitle, *lines(limits)]), rows)
 
@@ -237,7 +235,7 @@ def _value(row: Mapping[str, Any], within: bool = False) -> dict[str, Any]:
 
 def _place(ticks: list[str], labelled: bool = True) -> Spec:
     scale = {"type": "band", "domain": ticks, "paddingInner": 0.2, "paddingOuter": 0.1}
-    return {"x": axes.places("region", scale, grid=False, labels=labelled)}
+    return {"x": vega.places("region", scale, grid=False, labels=labelled)}
 
 
 def _bands(compared: list[str], ticks: list[str]) -> list[Spec]:
@@ -249,14 +247,14 @@ def _bands(compared: list[str], ticks: list[str]) -> list[Spec]:
 def _layers(ticks: list[str], conditions: Series, highest: float, labelled: bool, leftward: bool) -> list[Spec]:
     place: Spec = _place(ticks, labelled) | {"xOffset": conditions.place, "color": conditions.colour}
     side = {"orient": "right"} if leftward else {}
-    bits = axes.quantity("bits", "surprisal (bits)", {"domain": [0, highest], "nice": True}, **side)
+    bits = vega.quantity("bits", "surprisal (bits)", {"domain": [0, highest], "nice": True}, **side)
     points = place | {"y": bits, "shape": conditions.shape, "description": {"field": "said"}}
-    full, hollow = (layers.equal("empty", empty) for empty in (False, True))
+    full, hollow = (vega.equal("empty", empty) for empty in (False, True))
     return [
-        layer(layers.line(1, opacity=0.45), place | {"y": bits, "detail": {"field": "segment"}}, full),
-        layer(layers.rule(strokeWidth=1.6), place | axes.spread(bits)),
-        layer(layers.dot(55), points, full),
-        layer(layers.dot(55, filled=False), points, hollow),
+        layer(vega.line(1, opacity=0.45), place | {"y": bits, "detail": {"field": "segment"}}, full),
+        layer(vega.rule(strokeWidth=1.6), place | vega.spread(bits)),
+        layer(vega.dot(55), points, full),
+        layer(vega.dot(55, filled=False), points, hollow),
     ]
 
 
@@ -268,12 +266,12 @@ def _zoom(zoomed: list[dict[str, Any]], region: str, conditions: list[str], heig
     low, high = min(ends, default=0.0), max(ends, default=0.0)
     margin = max(SPAN - (high - low), 0.0) / 2
     scale = {"domain": [low - margin, high + margin], "nice": True, "padding": 8}
-    bits = axes.quantity("bits", None, scale, tickCount=5)
-    place = axes.names("condition", conditions, labels=False)
+    bits = vega.quantity("bits", None, scale, tickCount=5)
+    place = vega.names("condition", conditions, labels=False)
     encoding = {"x": place, "y": bits, "color": series.colour, "shape": series.shape, "description": {"field": "said"}}
     panel: Spec = {"width": max(56, 13 * len(conditions) + 12), "height": height, "data": {"values": values}}
-    spread = {"x": place, "color": series.colour} | axes.spread(bits)
-    panel |= {"layer": [layer(layers.rule(strokeWidth=1.6), spread), layer(layers.dot(75), encoding)]}
+    spread = {"x": place, "color": series.colour} | vega.spread(bits)
+    panel |= {"layer": [layer(vega.rule(strokeWidth=1.6), spread), layer(vega.dot(75), encoding)]}
     return panel | ({"title": heading(region.partition("\n")[0], anchor="middle")} if titled else {})
 
 

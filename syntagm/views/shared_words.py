@@ -16,7 +16,7 @@ from syntagm.evaluation import Kind
 from syntagm.runs import Run, named
 from syntagm.stats import Alike, alike, evident, score
 from syntagm.suites import few_words, shared_words
-from syntagm.views.gaps.kept import over_gaps
+from syntagm.views.gaps import over_gaps
 
 # So many suites are named in a remark.
 _NAMED = 3

@@ -13,12 +13,12 @@ from syntagm.core import InputError, UsageError
 from syntagm.evaluation import Kind
 from syntagm.runs import Run, named
 from syntagm.stats import FEW, binned, logit, matching
-from syntagm.views.drawing import axes, curves
+from syntagm.views.drawing import curves, vega
 from syntagm.views.drawing.chart import Figure
 from syntagm.views.drawing.curves import Panel
-from syntagm.views.drawing.points import Row
+from syntagm.views.drawing.vega import Row
+from syntagm.views.estimates import shared_kind
 from syntagm.views.options import Named, measures
-from syntagm.views.scores.shared import shared_kind
 
 _KEYS = ("item", "occurrence")
 PROPERTIES = {
@@ -179,7 +179,7 @@ def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPE
         f"bins of {counts[0]:,} to {counts[-1]:,} pairs; "
         "bar: 95% interval, for other suites and their pairs; dashed: chance"
     )
-    upright = axes.proportion("accuracy", tickCount=6)
+    upright = vega.proportion("accuracy", tickCount=6)
     return curves.draw(panels, upright, title, [subtitle], table.select(list(binned.SCHEMA)))
 
 

@@ -7,9 +7,8 @@ import polars as pl
 
 from syntagm.core import Reader, UsageError, whole
 from syntagm.runs import Run, chosen_suite, having
+from syntagm.views import gaps
 from syntagm.views.drawing.table import Table
-from syntagm.views.gaps import kept
-from syntagm.views.gaps.filled import filled
 from syntagm.views.options import Suite
 
 COLUMNS = ("model", "item", "left", "right", "label", "rank", "entry", "begins", "probability", "lemma", "form")
@@ -32,22 +31,22 @@ def make_table(
         UsageError: there is no such suite or item.
     """
     name = chosen_suite(runs, suite)
-    filled(runs)
+    gaps.filled(runs)
     rows, counts = [], []
     for model, run in having(runs, name):
-        entries = kept.top_words(run, name).filter(pl.lit(not item) | (pl.col("item") == item))
+        entries = gaps.top_words(run, name).filter(pl.lit(not item) | (pl.col("item") == item))
         contexts = entries["context"].unique(maintain_order=True)
         if item and not len(contexts):
-            known = ", ".join(kept.contexts(run, name)["item"].head(5).to_list())
+            known = ", ".join(gaps.contexts(run, name)["item"].head(5).to_list())
             raise UsageError(f"item={item}", f"no context of {name} with this first item", f"one of {known}, ...")
         shown = contexts if limit is None else contexts.head(limit)
         columns = entries.filter(pl.col("context").is_in(shown.to_list())).select(
             pl.lit(model).alias("model"),
             *("item", "left", "right", "label", "rank", "entry"),
             pl.when("begins").then(pl.lit("yes")).otherwise(pl.lit("no")),
-            kept.PROBABILITY,
+            gaps.PROBABILITY,
             "lemma",
-            kept.FORM,
+            gaps.FORM,
         )
         rows += columns.rows()
         counts.append(f"{model}: {len(shown):,} of {len(contexts):,} contexts are shown.")

@@ -8,11 +8,10 @@ from syntagm.core import UsageError
 from syntagm.evaluation import Estimate, Group
 from syntagm.runs import Run
 from syntagm.stats import Between, Comparison, bootstrap, trajectory
+from syntagm.views.checkpoints import By, Curve, Names, Scale, X, about, curves_of, intervals, whole, whole_draws
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
 from syntagm.views.options import Measure
-from syntagm.views.trajectory.numbers import By, Curve, Scale, about, curves_of, intervals, whole, whole_draws
-from syntagm.views.trajectory.places import Names, X
 
 COLUMNS = ("A", "B", "group", "suites", "n", "from", "to", "area", "B - A", "low", "high")
 NOTES = (

@@ -11,12 +11,10 @@ import polars as pl
 from syntagm.core import UsageError, shown
 from syntagm.models import between_blanks
 from syntagm.runs import Run, chosen_suite, having
-from syntagm.views.drawing import axes, layers
+from syntagm.views.drawing import vega
 from syntagm.views.drawing.chart import Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.panels import by_model
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import distinct
+from syntagm.views.drawing.vega import Series, by_model, layer
 from syntagm.views.options import Suite
 
 SCHEMA: dict[str, Any] = {
@@ -193,8 +191,8 @@ def _value(row: Mapping[str, Any], condition: str, model: str, tick: str) -> dic
 def _layers(ticks: list[str], conditions: Series) -> list[Spec]:
     scale = {"type": "point", "domain": ticks, "padding": 0.5}
     place: Spec = {
-        "x": axes.places("word", scale, grid=False, labelFontSize=12, ticks=False, labelPadding=6),
-        "y": axes.quantity("bits", "surprisal (bits)", {"zero": True}),
+        "x": vega.places("word", scale, grid=False, labelFontSize=12, ticks=False, labelPadding=6),
+        "y": vega.quantity("bits", "surprisal (bits)", {"zero": True}),
         "color": conditions.colour,
     }
     # Where conditions agree, their marks overlap: earlier ones are larger, so that all can be seen.
@@ -202,7 +200,7 @@ def _layers(ticks: list[str], conditions: Series) -> list[Spec]:
     point = place | {"shape": conditions.shape, "size": size, "description": {"field": "said"}}
     order = {"order": {"field": "column", "type": "quantitative"}}
     return [
-        layer(layers.line(1.6, opacity=0.6), place | order),
-        layer(layers.dot(), point, layers.equal("known", True)),
-        layer(layers.dot(filled=False), point, layers.equal("known", False)),
+        layer(vega.line(1.6, opacity=0.6), place | order),
+        layer(vega.dot(), point, vega.equal("known", True)),
+        layer(vega.dot(filled=False), point, vega.equal("known", False)),
     ]

@@ -18,8 +18,7 @@ from syntagm.core import Interrupted
 from syntagm.models import names as model_names
 from syntagm.report import page
 from syntagm.runs import Run, open_run
-from syntagm.views import by_name
-from syntagm.views.drawing.series import Series
+from syntagm.views import by_name, vega
 
 SUITE = ["--suite", "hu2020/mvrr"]
 
@@ -428,7 +427,7 @@ class TestNames:
         assert "--name: 1 for 2 runs; expected one for each run, in order, or none" in capsys.readouterr().err
 
     def test_legends_have_short_names(self) -> None:
-        legend = Series("model", ["causal:tiny-gpt2@dd5dc999", "toy:12-sentences"], 400, True).colour["legend"]
+        legend = vega.Series("model", ["causal:tiny-gpt2@dd5dc999", "toy:12-sentences"], 400, True).colour["legend"]
         assert json.loads(legend["labelExpr"].partition("[datum")[0]) == {"causal:tiny-gpt2@dd5dc999": "tiny-gpt2"}
 
 

@@ -13,8 +13,7 @@ from toy_runs import agreement, interrupt, pairs, toy_run
 from syntagm.cli import main
 from syntagm.runs import Run
 from syntagm.suites import Suite
-from syntagm.views import by_name
-from syntagm.views.scores import numbers as estimates
+from syntagm.views import by_name, estimates
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
 

@@ -18,8 +18,7 @@ from recipes.demo import clauses
 from syntagm.cli import _parser
 from syntagm.cli.train import given_settings
 from syntagm.training import families
-from syntagm.views import chance_of
-from syntagm.views.scores.numbers import scores
+from syntagm.views import chance_of, estimates
 
 DEMO = Path(syntagm.models.__file__).with_name("_demo")
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,7 +80,7 @@ def test_it_takes_at_most_ten_megabytes() -> None:
 def test_its_agreement_is_above_chance(tmp_path: Path) -> None:
     suites = sg.read_suites(*(f"hu2020/number_{name}" for name in ("prep", "src", "orc")))
     run = sg.run_suites(sg.load_model("demo"), suites, tmp_path / "run")
-    [agreement] = scores(run, tag="circuit")
+    [agreement] = estimates.scores(run, tag="circuit")
     # Each verb in the place of the other, for a head of either number.
     assert chance_of(run, agreement).value == 0.25
     assert agreement.n == 84

@@ -16,8 +16,7 @@ from syntagm.papers.newman2021 import confound, findings, reproduce as newman202
 from syntagm.papers.newman2021.rows import with_tse
 from syntagm.runs import Run, fill, open_run
 from syntagm.suites import Suite, WordList, WordRow
-from syntagm.views import Figure, Table, frequency_bands, groups, kept, lemma_groups, nucleus, options
-from syntagm.views.scores import table as scores
+from syntagm.views import Figure, Table, frequency_bands, gaps, groups, nucleus, options, scores
 
 LABELS = ("singular", "plural")
 FORMS = {"be": ("is", "are"), "bark": ("barks", "bark"), "cut": ("cuts", "cut"), "sing": ("sings", "sing")}
@@ -210,7 +209,7 @@ def test_the_confound_by_pencil(tmp_path: Path) -> None:
 
 def test_an_interval_of_a_difference_of_shares_is_within_its_range() -> None:
     one, other = (pl.DataFrame({"contexts": [1, 1], "won": won}) for won in ([0.0, 1.0], [1.0, 1.0]))
-    found = lemma_groups.difference(one, other, "equal_weight").difference
+    found = gaps.lemma_difference(one, other, "equal_weight").difference
     assert (found.low, found.value, found.high) == (-1, -0.5, 1)
 
 
@@ -218,13 +217,13 @@ def test_differences_within_bands_weigh_by_the_first_group() -> None:
     columns = {"contexts": [100] * 3, "band": ["1", "1", "2"]}
     one = pl.DataFrame(columns | {"won": [52.0, 48.0, 100.0]})
     other = pl.DataFrame(columns | {"won": [0.0, 0.0, 0.0]})
-    found = lemma_groups.difference(one, other, "equal_weight", "band").difference
+    found = gaps.lemma_difference(one, other, "equal_weight", "band").difference
     # 2/3 (1/2 - 0) + 1/3 (1 - 0); the lemma that is alone adds no spread.
     assert found.value == pytest.approx(2 / 3)
     # Of the two lemmas of band 1, sd .028: weight 2/3, SE .02; the others don't vary. t(1) = 12.7.
     assert found.high - found.value == pytest.approx(12.7062 * 2 / 3 * 0.02, rel=1e-4)
     assert found.method == "t(1); random: lemmas; fixed: contexts; only 3 lemmas"
-    alone = lemma_groups.difference(one, other.with_columns(band=pl.lit("9")), "equal_weight", "band")
+    alone = gaps.lemma_difference(one, other.with_columns(band=pl.lit("9")), "equal_weight", "band")
     assert alone.n == 0
     assert alone.difference.value != alone.difference.value
 
@@ -336,7 +335,7 @@ def test_bands_say_that_suites_or_lists_differ(tmp_path: Path) -> None:
     said = " ".join(frequency_bands.differences([("a", a), ("b", b)]))
     assert said == "the runs have different suites (a 2, b 1; 1 in common), so that their contexts differ"
     said = " ".join(frequency_bands.differences([("b", b), ("c", c)]))
-    lists = f"b four ({kept.words(b).hash[:8]}), c fewer ({kept.words(c).hash[:8]})"
+    lists = f"b four ({gaps.words(b).hash[:8]}), c fewer ({gaps.words(c).hash[:8]})"
     assert said == f"the runs have different word lists ({lists}), so that their lemmas differ"
     for figure in (frequency_bands.draw_figure([a, b]), newman2021.of_runs([a, b])["frequency_bands"]):
         assert isinstance(figure, Figure)

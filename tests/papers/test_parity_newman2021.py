@@ -23,8 +23,7 @@ from syntagm.models.causal import model as causal
 from syntagm.models.masked import model as masked
 from syntagm.runs import fill
 from syntagm.suites import read_suite_file, read_word_list as read_words
-from syntagm.views import kept
-from syntagm.views.gaps.estimates import estimates
+from syntagm.views import gaps
 
 SUBJECTS = ["the gardener", "the gardeners near the gate", "the boats", "No one", "the painter", "the gardener"]
 ENDS = ["old", "old", "here", "here", "old", "new"]
@@ -105,16 +104,16 @@ def test_the_whole_way(tmp_path: Path, family: Callable[[], tuple[LanguageModel,
 
     # The last subject is the first one, with another end: a context of its own for BERT only.
     assert len(contexts) == (5 if model.sees == "left" else 6)
-    table = kept.contexts(run)
+    table = gaps.contexts(run)
     assert [left.rstrip() for left in table["left"]] == [left for left, _ in contexts]
     assert table["eligible"].unique().to_list() == [len(rows)]
     for row, ((left, end), right) in zip(table.iter_rows(named=True), contexts.items(), strict=True):
         p = distribution(left, end)
-        for cut in kept.cuts(run):
+        for cut in gaps.cut_offs(run):
             side, q = ("bottom", cut.bottom) if cut.bottom < 1 else ("top", cut.top)
             expected = oracle(p, rows, right, side, q)
             found = [row[f"{name}{cut}"] for name in ("equal_weight", "model_weight", "covered")]
             assert found == pytest.approx(expected, nan_ok=True, abs=1e-4), (left, cut)
-    means = {one.group.measure: one.value for one in estimates(run)}
+    means = {one.group.measure: one.value for one in gaps.estimates(run)}
     assert means["tse"] == np.mean(verdicts)
     assert means["equal_weight"] == pytest.approx(table["equal_weight"].mean())

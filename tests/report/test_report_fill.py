@@ -17,8 +17,7 @@ from syntagm.report import report
 from syntagm.report.gaps import examples
 from syntagm.runs import Run, fill, open_run
 from syntagm.suites import Suite, WordList, WordRow
-from syntagm.views import kept, pooled
-from syntagm.views.gaps.estimates import estimates
+from syntagm.views import gaps
 
 FORMS = [("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap")]
 WORDS = WordList(
@@ -57,7 +56,7 @@ def test_the_numbers_of_a_run_by_pencil(tmp_path: Path) -> None:
     sentences = ("The dog barks.", "The dog bark."), ("The dogs bark.", "The dogs barks."), ("It rains.", "They rain.")
     run = fill(load("toy"), [pairs("agreement", *sentences)], TOY, tmp_path / "run")
     shown = text(report([run], tmp_path / "page.html"))
-    found = {estimate.group.measure: estimate for estimate in estimates(run)}
+    found = {estimate.group.measure: estimate for estimate in gaps.estimates(run)}
     for measure, value in (("equal_weight", "0.500"), ("model_weight", "0.667")):
         assert f"{value} [{found[measure].low:.3f}, {found[measure].high:.3f}]n=2" in shown
     assert "1 × more than one word differs" in shown
@@ -77,8 +76,8 @@ def test_every_estimate_is_in_the_csv(tmp_path: Path) -> None:
     run = filled(tmp_path / "run", top=[0.9], bottom=[0.1])
     page = report([run], tmp_path / "page.html")
     rows = {(row["of"], row["name"], row["measure"]): row for row in of_csv(page)["scores.csv"]}
-    found = [("suite", one.group.suite, one) for one in estimates(run)]
-    found += [("construction", one.group["construction"], one) for one in pooled(run)]
+    found = [("suite", one.group.suite, one) for one in gaps.estimates(run)]
+    found += [("construction", one.group["construction"], one) for one in gaps.pooled(run)]
     assert len(rows) == len(found)
     for kind, name, one in found:
         row = rows[kind, name, one.group.measure]
@@ -219,7 +218,7 @@ def test_hardest_and_easiest_lemmas(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     sums += [("s", "plural", row, "", 1, won, 0.1, 0.1) for row, won in enumerate((0.0, 0.0, 0.0, 1.0))]
     columns = ("suite", "label", "row", "lemma", "contexts", "won", "right", "wrong")
     table = pl.DataFrame(sums, schema=columns, orient="row")
-    monkeypatch.setattr(kept, "lemmas", lambda run, suite=None: table)
+    monkeypatch.setattr(gaps, "lemma_sums", lambda run, suite=None: table)
     found = examples.lemmas(run, "s", most=1)
     assert [one.forms for one in found.hardest] == [("sings", "sing")]
     assert [one.forms for one in found.easiest] == [("naps", "nap")]
@@ -234,7 +233,7 @@ def test_hardest_and_easiest_lemmas(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_contexts_are_the_extremes_and_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = filled(tmp_path)
     table = pl.DataFrame({"equal_weight": [0.5, 0.1, np.nan, 0.9, 0.4], "model_weight": [0.5] * 5})
-    monkeypatch.setattr(kept, "contexts", lambda run, suite=None: table)
+    monkeypatch.setattr(gaps, "contexts", lambda run, suite=None: table)
     found = examples.contexts(run, "s", most=1)
     assert [(one["equal_weight"], one["why"]) for one in found[:2]] == [(0.1, "lowest"), (0.9, "highest")]
     assert [one["why"] for one in found[2:]] == ["sampled"]

@@ -11,7 +11,7 @@ from toy_runs import pairs
 from syntagm.cli import main
 from syntagm.core import RunError, UsageError
 from syntagm.runs import fill
-from syntagm.views import kept, lemmas
+from syntagm.views import gaps
 
 
 @pytest.mark.slow
@@ -20,8 +20,8 @@ def test_a_folder_may_be_named_like_a_model_with_its_options(
 ) -> None:
     folders = [tmp_path / f"gpt2?bos={bos}" for bos in ("no", "yes")]
     runs = [filled(folder) for folder in folders]
-    assert kept.words(runs[0]).hash == WORDS.hash
-    assert lemmas.table(runs[0]).equals(lemmas.table(runs[1]))
+    assert gaps.words(runs[0]).hash == WORDS.hash
+    assert gaps.lemma_table(runs[0]).equals(gaps.lemma_table(runs[1]))
     assert main(["compare", *map(str, folders), "--measure", "equal_weight"]) == 0
     assert main(["report", *map(str, folders), "-o", str(tmp_path / "report.html")]) == 0
     capsys.readouterr()
@@ -60,15 +60,15 @@ def test_columns_of_a_list_may_be_called_like_those_of_the_table(tmp_path: Path)
                           for k, row in enumerate(WORDS.rows))
     )  # fmt: skip
     run = fill(Drawn(VOCABULARY), (SIMPLE, CLASH), words, tmp_path)
-    plain = lemmas.table(filled(tmp_path / "plain"))
-    found = lemmas.table(run)
+    plain = gaps.lemma_table(filled(tmp_path / "plain"))
+    found = gaps.lemma_table(run)
     assert found.select(plain.columns).equals(plain)
     assert found.columns[len(plain.columns) :] == [
         "tag:row", "tag:right", "tag:won", "tag:label", "tag:model", "tag:measure", "band", "tag:tag:right",
     ]  # fmt: skip
     assert found["tag:right"].to_list() == [f"right of {row}" for row in found["row"]]
     for name, column in (("right", "tag:right"), ("model", "tag:model"), ("measure", "tag:measure"), ("band", "band")):
-        shown = lemmas.by_tag(run, name)
+        shown = gaps.by_tag(run, name)
         assert {one.group[column] for one in shown} == {f"{name} of {row}" for row in plain["row"].unique()}
         assert {one.group.model for one in shown} == {run.model}
         assert {one.group.measure for one in shown} == {"equal_weight", "model_weight"}
@@ -76,4 +76,4 @@ def test_columns_of_a_list_may_be_called_like_those_of_the_table(tmp_path: Path)
     with pytest.raises(
         UsageError, match="no tag 'lemma'; expected row, right, won, label, model, measure, band, tag:right"
     ):
-        lemmas.by_tag(run, "lemma")
+        gaps.by_tag(run, "lemma")

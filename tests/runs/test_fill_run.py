@@ -20,10 +20,8 @@ from syntagm.models.contract import Sees
 from syntagm.models.names import load
 from syntagm.runs import Run, fill, open_run, run_suites as score
 from syntagm.suites import Item, Sentence, Suite, WordList, WordRow
-from syntagm.views import accuracies, chance_of, compare, contexts, kept, lemmas, pooled
+from syntagm.views import accuracies, chance_of, compare, estimates, gaps
 from syntagm.views.export import results as results_csv, scores as scores_csv, tokens as tokens_csv
-from syntagm.views.gaps.estimates import estimates
-from syntagm.views.scores.numbers import estimates as estimate
 
 VERBS = [("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"), ("old_s", "old_p"), ("odds", "odd")]
 WORDS = WordList("six", ("singular", "plural"), tuple(WordRow(forms[1], forms) for forms in VERBS))
@@ -80,17 +78,17 @@ def test_distinct_contexts_are_asked_once_over_all_suites(tmp_path: Path) -> Non
 def test_each_suite_takes_the_label_of_its_own_first_item(tmp_path: Path) -> None:
     """`clash` has a context of `simple` under the other label: the same answer, judged the other way round."""
     run = filled(tmp_path)
-    own = kept.contexts(run, "simple").filter(pl.col("left") == "The dog ").row(0, named=True)
-    guest = kept.contexts(run, "clash").filter(pl.col("left") == "The dog ").row(0, named=True)
+    own = gaps.contexts(run, "simple").filter(pl.col("left") == "The dog ").row(0, named=True)
+    guest = gaps.contexts(run, "clash").filter(pl.col("left") == "The dog ").row(0, named=True)
     assert (own["label"], guest["label"]) == ("singular", "plural")
     assert own["context"] == guest["context"]
     assert guest["equal_weight"] == pytest.approx(1 - own["equal_weight"])
     assert guest["model_weight"] == pytest.approx(1 - own["model_weight"])
     assert guest["covered"] == own["covered"]
     # Together the first label wins, and the context counts once.
-    together = contexts(run, ["simple", "clash"])
+    together = gaps.distinct_contexts(run, ["simple", "clash"])
     assert together["label"].to_list() == ["singular", "plural", "plural", "singular"]
-    [equal] = [one for one in pooled(run) if one.group.measure == "equal_weight"]
+    [equal] = [one for one in gaps.pooled(run) if one.group.measure == "equal_weight"]
     assert equal.n == 4
     assert equal.value == pytest.approx(together["equal_weight"].mean())
 
@@ -105,8 +103,8 @@ def test_within_a_suite_the_first_label_wins_and_that_is_said(tmp_path: Path) ->
 
     said, both = Said(), pairs("both", ("The dog barks.", "The dog bark."), ("The dog sing.", "The dog sings."))
     run = filled(tmp_path, both, progress=said)
-    assert kept.contexts(run)["label"].to_list() == ["singular"]
-    assert kept.contexts(run)["items"].to_list() == [2]
+    assert gaps.contexts(run)["label"].to_list() == ["singular"]
+    assert gaps.contexts(run)["items"].to_list() == [2]
     assert said.lines == ["both: 1 items share a context with an item of another label, which is used"]
     # tse asks about the two words of each item, whatever the label.
     p = Drawn(VOCABULARY).distribution("The dog ", "")
@@ -126,7 +124,7 @@ def test_the_number_of_a_suite_is_that_of_its_items_and_the_list_goes_before_it(
 
     run = filled(tmp_path, same, other, progress=Hearing())
     labels = {
-        (suite, left): label for suite, left, label in kept.contexts(run).select("suite", "left", "label").iter_rows()
+        (suite, left): label for suite, left, label in gaps.contexts(run).select("suite", "left", "label").iter_rows()
     }
     # `doze` is not in the list, so only the number of the suite can say its label; `bark` is.
     assert labels == {
@@ -143,9 +141,9 @@ def test_every_number_is_that_of_the_definition(tmp_path: Path, sees: Sees) -> N
     model = Drawn(VOCABULARY, sees)
     run = filled(tmp_path, model=model, eligible="single-token", top=(0.3, 0.9), bottom=(0.5, 0.01))
     for suite in ("simple", "clash"):
-        for row in kept.contexts(run, suite).iter_rows(named=True):
+        for row in gaps.contexts(run, suite).iter_rows(named=True):
             p = model.distribution(row["left"], row["right"])
-            for cut in kept.cuts(run):
+            for cut in gaps.cut_offs(run):
                 end, q = ("bottom", cut.bottom) if cut.bottom < 1 else ("top", cut.top)
                 expected = oracle(p, VERBS, WORDS.labels.index(row["label"]), end, q)
                 found = [row[f"{name}{cut}"] for name in ("equal_weight", "model_weight", "covered")]
@@ -166,8 +164,8 @@ def test_every_number_is_that_of_the_definition(tmp_path: Path, sees: Sees) -> N
 
 def test_estimates_are_means_with_what_is_left_out(tmp_path: Path) -> None:
     run = filled(tmp_path, top=(0.05,))
-    found = {(one.group.suite, one.group.measure): one for one in estimates(run)}
-    table = kept.contexts(run, "simple")
+    found = {(one.group.suite, one.group.measure): one for one in gaps.estimates(run)}
+    table = gaps.contexts(run, "simple")
     for name in ("equal_weight", "model_weight", "covered", "covered(top=0.05)"):
         assert found["simple", name].value == pytest.approx(table[name].mean())
         assert found["simple", name].low <= found["simple", name].value <= found["simple", name].high
@@ -181,12 +179,12 @@ def test_estimates_are_means_with_what_is_left_out(tmp_path: Path) -> None:
     for one in [*accuracies(run), *accuracies(run, "equal_weight")]:
         same = found[one.group.suite, one.group.measure]
         assert (one.low, one.high, one.method) == (same.low, same.high, same.method)
-    assert [one.group.measure for one in estimates(run, [Cut()])][:2] == ["tse", "equal_weight"]
+    assert [one.group.measure for one in gaps.estimates(run, [Cut()])][:2] == ["tse", "equal_weight"]
 
 
 def test_lemma_sums(tmp_path: Path) -> None:
     run = filled(tmp_path)
-    rows = {(row["label"], row["lemma"]): row for row in kept.lemmas(run, "simple").iter_rows(named=True)}
+    rows = {(row["label"], row["lemma"]): row for row in gaps.lemma_sums(run, "simple").iter_rows(named=True)}
     dogs, cats = (Drawn(VOCABULARY).distribution(left, "") for left in ("The dogs ", "The cats "))
     assert rows["plural", "bark"]["contexts"] == 2
     assert rows["plural", "bark"]["won"] == sum(p["bark"] > p["barks"] for p in (dogs, cats))
@@ -204,7 +202,7 @@ def test_items_with_two_contexts_have_two_rows(tmp_path: Path) -> None:
     formula = parse("((*;%a%) < (*;%b%)) & ((*;%c%) < (*;%d%))")
     run = filled(tmp_path, Suite("four", (item,), (Prediction("both", formula),)))
     assert list(values(run, "four", "tse")) == ["7/1", "7/2"]
-    assert kept.contexts(run)["label"].to_list() == ["singular", "plural"]
+    assert gaps.contexts(run)["label"].to_list() == ["singular", "plural"]
 
 
 def test_a_capital_at_the_beginning(tmp_path: Path) -> None:
@@ -212,9 +210,9 @@ def test_a_capital_at_the_beginning(tmp_path: Path) -> None:
     suite = pairs("first", ("Is it here?", "Are it here?"))
     run = filled(tmp_path, suite, model=model)
     p = model.distribution("", "")
-    assert kept.contexts(run)["eligible"].to_list() == [3]
+    assert gaps.contexts(run)["eligible"].to_list() == [3]
     right, wrong = (sum(p[form] for form in forms) for forms in (("Is", "Barks", "Sings"), ("Are", "Bark", "Sing")))
-    assert kept.contexts(run)["model_weight"][0] == pytest.approx(right / (right + wrong))
+    assert gaps.contexts(run)["model_weight"][0] == pytest.approx(right / (right + wrong))
 
 
 def test_the_results_file_has_every_row_once(tmp_path: Path) -> None:
@@ -226,7 +224,7 @@ def test_the_results_file_has_every_row_once(tmp_path: Path) -> None:
     assert table.select("suite", "item", "measure").is_unique().all()
     assert table["suite"].to_list() == sorted(table["suite"], key=["simple", "clash"].index)
     assert run.done
-    assert dataclasses.replace(kept.words(run), repeats=False) == WORDS
+    assert dataclasses.replace(gaps.words(run), repeats=False) == WORDS
     assert "words:six@" in str(run.signature("simple", "tse"))
     assert "|eligible:all|" in str(run.signature("simple", "tse"))
 
@@ -241,10 +239,10 @@ def test_fill_runs_among_other_commands(tmp_path: Path) -> None:
     assert [run.model, "suite", "simple", "equal_weight"] in scores
     assert {row[3] for row in scores[1:] if row[1] != "suite"} == {"first"}
     # One number, one interval: those of the table that `syntagm fill` prints.
-    shown = {(one.group.suite, one.group.measure): cell(one.low) for one in estimates(run)}
+    shown = {(one.group.suite, one.group.measure): cell(one.low) for one in gaps.estimates(run)}
     rows = [line.split(",") for line in scores_csv.EXPORT.lines(run)]
     assert {(row[2], row[3]): row[5] for row in rows if row[1] == "suite"} == shown
-    [tse, equal, *_] = estimate(run)
+    [tse, equal, *_] = estimates.estimates(run)
     assert (chance_of(run, tse).value, tse.group.measure) == (0.5, "tse")
     assert chance_of(run, equal).method == "no chance level: a measure without a formula"
     with pytest.raises(UsageError, match="one of the run's measures"):
@@ -279,7 +277,7 @@ def test_the_order_of_cut_offs_and_repeats_make_no_other_run(tmp_path: Path) -> 
     model = Drawn(VOCABULARY)
     run = filled(tmp_path, model=model, top=(0.5, 0.9, 0.5), bottom=(0.1, 0.01))
     assert (model.asked, (tmp_path / "results.csv").read_bytes()) == ([], before)
-    assert [str(cut) for cut in kept.cuts(run)] == ["", "(top=0.5)", "(top=0.9)", "(bottom=0.1)", "(bottom=0.01)"]
+    assert [str(cut) for cut in gaps.cut_offs(run)] == ["", "(top=0.5)", "(top=0.9)", "(bottom=0.1)", "(bottom=0.01)"]
     with pytest.raises(RunError, match=r"a run with top = \[0.5, 0.9\]; expected top = \[0.5\]"):
         filled(tmp_path, top=(0.5,), bottom=(0.1, 0.01))
 
@@ -297,7 +295,7 @@ def test_a_run_that_named_its_cut_offs_in_another_order_is_read_and_goes_on(
     model = Drawn(VOCABULARY)
     run = filled(tmp_path / "old", model=model, top=(0.5, 0.9))
     assert [left for left, _ in model.asked] == ["A bird "]
-    assert kept.contexts(run).equals(kept.contexts(whole))
+    assert gaps.contexts(run).equals(gaps.contexts(whole))
     keys = ["suite", "item", "measure"]
     assert run.results().sort(keys).equals(whole.results().sort(keys))
 
@@ -315,11 +313,11 @@ def test_tags_may_change_and_forms_may_not(tmp_path: Path) -> None:
     filled(tmp_path)
     tagged = dataclasses.replace(WORDS, rows=tuple(dataclasses.replace(row, tags={"band": "1"}) for row in WORDS.rows))
     run = fill(Drawn(VOCABULARY), (SIMPLE, CLASH), tagged, tmp_path)
-    assert {row.tags["band"] for row in kept.words(run).rows} == {"1"}
+    assert {row.tags["band"] for row in gaps.words(run).rows} == {"1"}
     path = tmp_path / "words.csv"
     path.write_text(path.read_text().replace(WORDS.rows[0].forms[0], "others"))
     with pytest.raises(RunError, match=r"words.csv: damaged, edited or missing"):
-        assert kept.words(open_run(tmp_path)).rows
+        assert gaps.words(open_run(tmp_path)).rows
 
 
 def test_a_damaged_shard_is_moved_aside_and_computed_again(tmp_path: Path) -> None:
@@ -328,7 +326,7 @@ def test_a_damaged_shard_is_moved_aside_and_computed_again(tmp_path: Path) -> No
     name = run.suites[0].shards[0]
     (tmp_path / "shards" / f"{name}.lemmas.parquet").write_bytes(b"x")
     with pytest.raises(RunError, match="damaged"):
-        kept.lemmas(open_run(tmp_path), "simple")
+        gaps.lemma_sums(open_run(tmp_path), "simple")
     again = Drawn(VOCABULARY)
     assert filled(tmp_path, model=again).results().equals(expected)
     assert len(again.asked) == 3
@@ -347,7 +345,7 @@ def test_an_interrupted_run_says_so_and_goes_on(tmp_path: Path) -> None:
     begun = open_run(tmp_path)
     assert isinstance(begun, Run)
     assert not begun.done
-    assert kept.contexts(begun)["suite"].unique().to_list() == ["clash", "simple"] or len(kept.contexts(begun)) == 4
+    assert gaps.contexts(begun)["suite"].unique().to_list() == ["clash", "simple"] or len(gaps.contexts(begun)) == 4
     model = Drawn(VOCABULARY)
     run = filled(tmp_path, model=model)
     assert [left for left, _ in model.asked] == ["A bird "]
@@ -400,7 +398,7 @@ def test_what_cannot_count_is_not_asked(tmp_path: Path) -> None:
     assert [len(words) for words in silent.words] == [14, 14]
     assert "old_s" not in model.words[0]
     assert run.results().equals(every.results())
-    assert kept.contexts(run).equals(kept.contexts(every))
+    assert gaps.contexts(run).equals(gaps.contexts(every))
 
 
 def test_weights_by_what_is_known_of_the_lemmas(tmp_path: Path) -> None:
@@ -409,7 +407,7 @@ def test_weights_by_what_is_known_of_the_lemmas(tmp_path: Path) -> None:
         WORDS, rows=tuple(dataclasses.replace(row, tags={"band": tags[row.lemma]}) for row in WORDS.rows)
     )
     run = fill(Drawn(VOCABULARY), (SIMPLE, CLASH), words, tmp_path)
-    found = {(one.group["band"], one.group.measure): one for one in lemmas.by_tag(run, "band", ["simple"])}
+    found = {(one.group["band"], one.group.measure): one for one in gaps.by_tag(run, "band", ["simple"])}
     # Three contexts: one is singular, two plural. `odd` is unknown, so band 3 has no lemma.
     p = [Drawn(VOCABULARY).distribution(left, "") for left in ("The dog ", "The dogs ", "The cats ")]
     labels, pairs_of_one = (0, 1, 1), [("is", "are"), ("barks", "bark")]
@@ -422,4 +420,4 @@ def test_weights_by_what_is_known_of_the_lemmas(tmp_path: Path) -> None:
     assert (found["1", "model_weight"].n, found["2", "model_weight"].n) == (2, 3)
     assert found["2", "equal_weight"].low <= found["2", "equal_weight"].value <= found["2", "equal_weight"].high
     with pytest.raises(UsageError, match="no tag 'bond'; expected band"):
-        lemmas.by_tag(run, "bond")
+        gaps.by_tag(run, "bond")

@@ -15,8 +15,7 @@ from syntagm.models import LanguageModel, Surprisals
 from syntagm.report import report
 from syntagm.runs import run_suites as run
 from syntagm.suites import Suite
-from syntagm.views import accuracies, compare
-from syntagm.views.scores.numbers import scores
+from syntagm.views import accuracies, compare, estimates
 
 NAMES = (
     "adjunct_island",
@@ -51,7 +50,7 @@ def test_predictions_about_parts_are_absent_and_that_is_said(tmp_path: Path) -> 
     assert list(found.suite("only_npi_scope").predictions) == ["full_sentence"]
     assert set(found.results()["measure"]) == {"full_sentence"}
     assert len(accuracies(found)) == len(suites)
-    [score] = scores(found)
+    [score] = estimates.scores(found)
     assert score.n == 2 * len(suites)
     assert json.loads((tmp_path / "m" / "run.json").read_text())["model"]["policies"]["masking"] == "token"
     # The same command again finds everything done, and says the same.
@@ -121,12 +120,12 @@ def test_a_suite_whose_first_prediction_is_absent_is_in_no_score_and_in_no_compa
     seen = run(masked("distilbert"), [mixed, whole], tmp_path / "m", progress=hearing)
     assert hearing.heard[1] == "no score includes 1 of 2 suites: their first prediction is skipped (only_npi_scope)"
     # Of two suites with two items each, one is left; its other prediction keeps its own number.
-    [score] = scores(seen)
+    [score] = estimates.scores(seen)
     assert (score.n, score.method) == (2, "Wilson; random: items; only 2 items")
     assert [one.group.suite for one in accuracies(seen, "all")] == ["adjunct_island"]
     assert accuracies(seen, "full_sentence")[0].n == 2
     toy = run(sg.load_model("toy"), [mixed, whole], tmp_path / "toy")
-    [over] = scores(toy)
+    [over] = estimates.scores(toy)
     assert over.n == 4
     for pair in ((seen, toy), (toy, seen)):
         found = compare(*pair)

@@ -17,7 +17,7 @@ from syntagm.models.names import load
 from syntagm.runs import Run, fill, open_run, run_suites as run
 from syntagm.runs.files import RECORD
 from syntagm.suites import WordList, WordRow
-from syntagm.views import kept
+from syntagm.views import gaps as of_gaps
 
 WORDS = WordList(
     "two", ("singular", "plural"), (WordRow("bark", ("barks", "bark")), WordRow("sleep", ("sleeps", "sleep")))
@@ -66,8 +66,8 @@ def numbers(folder: Path) -> str:
     found: list[Any] = [read.done, read.model, read.tolerance, read.suites, read.undefined, read.results().rows()]
     found += [str(read.signature(suite.name, name)) for suite in read.suites for name in suite.predictions]
     found += [read.table(ending).rows() for ending in read.tables]
-    if kept.over_gaps(read):
-        found += [kept.words(read), read.record["contexts"], read.record["options"]]
+    if of_gaps.over_gaps(read):
+        found += [of_gaps.words(read), read.record["contexts"], read.record["options"]]
     return repr(found)
 
 

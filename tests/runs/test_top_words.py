@@ -19,7 +19,7 @@ from syntagm.runs import Job, Run, fill, open_run
 from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive
 from syntagm.suites import Suite, WordList, WordRow
-from syntagm.views import kept
+from syntagm.views import gaps
 
 FORMS = [("barks", "bark"), ("sleeps", "sleep"), ("thinks", "think")]
 WORDS = WordList("three", ("singular", "plural"), tuple(WordRow(two[1], two) for two in FORMS))
@@ -36,16 +36,16 @@ def filled(folder: Path | None, *suites: Suite, most: int = 3, model: str = "toy
 
 def test_what_is_kept_by_pencil(tmp_path: Path) -> None:
     run = filled(tmp_path)
-    rows = kept.top_words(run, "simple").select("left", "rank", "entry", "bits", "lemma", "form_label").rows()
+    rows = gaps.top_words(run, "simple").select("left", "rank", "entry", "bits", "lemma", "form_label").rows()
     assert [row[:3] for row in rows[:3]] == [("The dog ", rank, word) for rank, (word, _) in enumerate(AFTER_DOG, 1)]
     assert [2.0 ** -row[3] for row in rows[:3]] == pytest.approx([p for _, p in AFTER_DOG])
     assert [row[4:] for row in rows[:3]] == [("bark", "singular"), (None, None), (None, None)]
     assert rows[3][:3] == ("The cats ", 1, "sleep")
     assert rows[3][4:] == ("sleep", "plural")
     # The label of the context is that of the suite, the label of the entry that of the list.
-    [guest] = kept.top_words(run, "other").filter(left="The dog ", rank=1).select("label", "form_label").rows()
+    [guest] = gaps.top_words(run, "other").filter(left="The dog ", rank=1).select("label", "form_label").rows()
     assert guest == ("plural", "singular")
-    assert kept.top_words(run, "other")["left"].to_list() == ["The dog "] * 3 + ["She "] * 3
+    assert gaps.top_words(run, "other")["left"].to_list() == ["The dog "] * 3 + ["She "] * 3
 
 
 def test_no_other_number_and_no_name_of_a_unit_depends_on_it(tmp_path: Path) -> None:
@@ -79,12 +79,12 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
 
     with pytest.raises(Interrupted):
         fill(load("toy"), (SIMPLE, OTHER), WORDS, tmp_path / "cut", most_probable=3, progress=Stop())
-    assert len(kept.top_words(open_run(tmp_path / "cut"), "other")) == 3  # that of the shared context
+    assert len(gaps.top_words(open_run(tmp_path / "cut"), "other")) == 3  # that of the shared context
     run = filled(tmp_path / "cut")
     interrupt(tmp_path / "cut", 1)
     run = filled(tmp_path / "cut")
     for suite in ("simple", "other"):
-        assert kept.top_words(run, suite).equals(kept.top_words(whole, suite))
+        assert gaps.top_words(run, suite).equals(gaps.top_words(whole, suite))
     written = [
         {path.name: path.read_bytes() for path in (tmp_path / name / "shards").iterdir()} for name in ("whole", "cut")
     ]
@@ -92,13 +92,13 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_damaged_table_is_computed_again(tmp_path: Path) -> None:
-    expected = kept.top_words(filled(tmp_path), "simple")
+    expected = gaps.top_words(filled(tmp_path), "simple")
     damaged = tmp_path / "shards" / f"{open_run(tmp_path).suites[0].shards[0]}.top_words.parquet"
     damaged.write_bytes(b"x")
     with pytest.raises(RunError, match="damaged"):
-        kept.top_words(open_run(tmp_path), "simple")
+        gaps.top_words(open_run(tmp_path), "simple")
     assert main(["integrity", str(tmp_path)]) == 1
-    assert kept.top_words(filled(tmp_path), "simple").equals(expected)
+    assert gaps.top_words(filled(tmp_path), "simple").equals(expected)
     assert main(["integrity", str(tmp_path)]) == 0
 
 
@@ -108,7 +108,7 @@ def test_workers_keep_the_same(tmp_path: Path) -> None:
     [(_, run)] = list(drive([Job("toy", "", tmp_path / "run")], work, tmp_path, Here(2), Progress()))
     assert isinstance(run, Run)
     alone = fill(load("toy"), sg.read_suites(tmp_path / "simple.tsv"), WORDS, None, most_probable=3)
-    assert kept.top_words(run, "simple").equals(kept.top_words(alone, "simple"))
+    assert gaps.top_words(run, "simple").equals(gaps.top_words(alone, "simple"))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from syntagm.report.site import pages
 from syntagm.report.site.addresses import Place
 from syntagm.runs import Run, import_results, run_suites
 from syntagm.suites import Suite
-from syntagm.views.effects import numbers as effects
+from syntagm.views import effects
 from tests.test_imported import sample, written
 
 pytestmark = pytest.mark.slow

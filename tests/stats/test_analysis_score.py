@@ -6,7 +6,7 @@ from toy_runs import agreement, pairs, toy_run
 from syntagm.evaluation import Group, Kind
 from syntagm.stats import verdicts
 from syntagm.stats.score import accuracy, score
-from syntagm.views.scores import numbers as estimates
+from syntagm.views import estimates
 
 NAN = float("nan")
 COLUMNS = ("model", "suite", "item", "measure", "value", "margin")

@@ -14,8 +14,7 @@ from syntagm.evaluation import Kind
 from syntagm.stats import Association, clustered
 from syntagm.stats.association import association
 from syntagm.stats.cluster_intervals import of_clusters
-from syntagm.views import ITEM, by_circuit, by_mean, by_vote, modifier_stability, suite_means
-from syntagm.views.classes import over_suites, score_deltas, suite_scores
+from syntagm.views import ITEM, by_circuit, by_mean, by_vote, classes, modifier_stability, suite_means
 
 NAN = float("nan")
 
@@ -47,15 +46,15 @@ def test_suites_and_models_are_crossed() -> None:
 
 
 def test_scores_of_suites_and_of_instances() -> None:
-    made = suite_scores(
+    made = classes.suite_scores(
         items(("m", "xs", 1, "s", "1", 1.0), ("m", "xs", 1, "s", "2", NAN), ("m", "xs", 1, "t", "1", 0.0))
     )
     assert made.select("suite", "score", "n", "undefined").rows() == [("s", 1.0, 1, 1), ("t", 0.0, 1, 0)]
     # Suites weigh alike: (1 + 0) / 2.
-    assert over_suites(made).rows() == [("m", "xs", 1, 0.5, 2)]
+    assert classes.over_suites(made).rows() == [("m", "xs", 1, 0.5, 2)]
     assert by_circuit(made, {"s": "A"}).rows() == [("m", "xs", 1, "A", 1.0, 1)]
-    empty = suite_scores(items(("m", "xs", 1, "s", "1", NAN), ("m", "xs", 1, "t", "1", 1.0)))
-    assert math.isnan(over_suites(empty)["score"][0])
+    empty = classes.suite_scores(items(("m", "xs", 1, "s", "1", NAN), ("m", "xs", 1, "t", "1", 1.0)))
+    assert math.isnan(classes.over_suites(empty)["score"][0])
 
 
 def test_votes_of_seeds() -> None:
@@ -74,7 +73,7 @@ def test_deltas_weigh_cells_alike() -> None:
     scores = pl.DataFrame(rows, schema=["model", "corpus", "seed", "suite", "score"], orient="row")
     # (1/2 + 1 + 1/4) / 3 = 7/12.
     assert suite_means(scores).rows() == [("s", pytest.approx(7 / 12))]
-    assert score_deltas(scores)["delta"].to_list() == pytest.approx([5 / 12, -7 / 12, 5 / 12, -1 / 3])
+    assert classes.score_deltas(scores)["delta"].to_list() == pytest.approx([5 / 12, -7 / 12, 5 / 12, -1 / 3])
 
 
 def test_pairs_of_which_one_is_missing_are_left_out() -> None:

@@ -12,16 +12,20 @@ from toy_runs import FULL, agreement, pairs, toy_run
 from syntagm.core import InputError, UsageError
 from syntagm.evaluation import Estimate, Group, Kind, normalisation
 from syntagm.evaluation.conventions.unigram import counted
-from syntagm.runs import Run
+from syntagm.runs import Run, whole
 from syntagm.stats import mcnemar, power
 from syntagm.stats.clustered import clustered
 from syntagm.stats.interval import of_items
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
-from syntagm.views import Table, clustered as clustered_view, options, significance
-from syntagm.views.lexical import chart as lexical_figure, table as lexical
-from syntagm.views.lexical.numbers import with_frequency
-from syntagm.views.normalised import table as normalised
-from syntagm.views.normalised.numbers import read_unigrams, results, whole
+from syntagm.views import (
+    Table,
+    clustered as clustered_view,
+    lexical,
+    lexical as lexical_figure,
+    normalised,
+    options,
+    significance,
+)
 
 Row = dict[str, object]
 
@@ -117,11 +121,11 @@ def test_words_without_frequency_are_left_out_of_the_correlation_and_named() -> 
         name: Estimate(Group(), value, 0, 1, 9, "")
         for name, value in zip("abcd", (0.9, 0.2, 0.5, math.nan), strict=True)
     }
-    association, missing = with_frequency(found, {"a": 1, "b": 30, "c": 20, "d": 9})
+    association, missing = lexical.with_frequency(found, {"a": 1, "b": 30, "c": 20, "d": 9})
     assert association is not None
     # Ranks 1, 3, 2 of frequency and 3, 1, 2 of accuracy.
     assert (association.value, association.n, missing) == (-1.0, 3, ["d"])
-    assert with_frequency(found, {"a": 1, "b": 30}) == (None, ["c", "d"])
+    assert lexical.with_frequency(found, {"a": 1, "b": 30}) == (None, ["c", "d"])
 
 
 UNIGRAMS = counted([["The", "dog", "barks"], ["The", "cat", "bark"], ["The", "dog", "dog"]], "three sentences")
@@ -167,7 +171,7 @@ def run(tmp_path: Path) -> Run:
 
 def test_normalised_results_by_pencil(run: Run) -> None:
     assert whole(run, "agreement") == {"full_sentence": ("good", "bad")}
-    found = results(run, "agreement", UNIGRAMS)
+    found = normalised.results(run, "agreement", UNIGRAMS)
     margins = {
         (item, measure): margin for item, measure, margin in found.select("item", "measure", "margin").iter_rows()
     }
@@ -187,7 +191,7 @@ def test_normalised_results_by_pencil(run: Run) -> None:
 
 def test_the_unigram_model_decides_where_the_words_differ_in_frequency(run: Run) -> None:
     frequent = counted([["barks"]] * 30 + [["bark"]], "a text of barks")
-    found = results(run, "agreement", frequent).filter(pl.col("measure") == "slor")
+    found = normalised.results(run, "agreement", frequent).filter(pl.col("measure") == "slor")
     # barks costs log2(31 / 2) = 3.95 bits less by itself; 1.585 - 3.95 and -1 - 3.95 and 0 - 3.95 bits, over three
     # words.
     expected = [(margin - math.log2(31 / 2)) / 3 for margin in (math.log2(3), -1, 0, math.log2(3))]
@@ -198,7 +202,7 @@ def test_the_unigram_model_decides_where_the_words_differ_in_frequency(run: Run)
 def test_an_end_symbol_is_a_word(tmp_path: Path) -> None:
     ended = toy_run(tmp_path / "eos", agreement(nouns=("dog",)), model="toy:?eos=yes")
     # Three words and the end, in two sentences.
-    assert results(ended, "agreement", UNIGRAMS)["n"].to_list() == [8] * 7
+    assert normalised.results(ended, "agreement", UNIGRAMS)["n"].to_list() == [8] * 7
 
 
 def test_a_first_word_that_was_not_scored_is_left_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,9 +210,9 @@ def test_a_first_word_that_was_not_scored_is_left_out(run: Run, monkeypatch: pyt
     for _, _, _, answer in answers:
         answer.bits[0] = math.nan
     monkeypatch.setattr(run, "answers", lambda suite: iter(answers))
-    assert results(run, "agreement", UNIGRAMS)["margin"].is_nan().all()
+    assert normalised.results(run, "agreement", UNIGRAMS)["margin"].is_nan().all()
     run.record["model"]["start"] = None
-    found = results(run, "agreement", UNIGRAMS)
+    found = normalised.results(run, "agreement", UNIGRAMS)
     assert set(found["n"]) == {4}
     slor = found.filter((pl.col("measure") == "slor") & (pl.col("item") == "1"))["margin"].item()
     assert slor == pytest.approx(math.log2(3) / 2)  # two words instead of three
@@ -231,9 +235,9 @@ ngram 1=5
 def test_unigrams_from_a_text_and_from_a_model_of_order_one(run: Run, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("The dog barks\nThe cat bark\n")
-    assert read_unigrams(str(text), run).counts == {"The": 2, "dog": 1, "barks": 1, "cat": 1, "bark": 1}
+    assert normalised.read_unigrams(str(text), run).counts == {"The": 2, "dog": 1, "barks": 1, "cat": 1, "bark": 1}
     (tmp_path / "one.arpa").write_text(ARPA)
-    model = read_unigrams(f"ngram:{tmp_path / 'one.arpa'}", run)
+    model = normalised.read_unigrams(f"ngram:{tmp_path / 'one.arpa'}", run)
     # Powers of ten; bark is an unknown word there.
     tens = [-0.5, -2, -1]
     assert model.bits(["barks", "The", "bark"]) == pytest.approx([-ten * math.log2(10) for ten in tens], abs=1e-6)
@@ -241,9 +245,9 @@ def test_unigrams_from_a_text_and_from_a_model_of_order_one(run: Run, tmp_path: 
     two = ARPA.replace("\n\n\\1", "\nngram 2=1\n\n\\1").replace("\\end", "\\2-grams:\n-0.1\tThe barks\n\n\\end")
     (tmp_path / "two.arpa").write_text(two)
     with pytest.raises(UsageError, match="of order 2"):
-        read_unigrams(f"ngram:{tmp_path / 'two.arpa'}", run)
+        normalised.read_unigrams(f"ngram:{tmp_path / 'two.arpa'}", run)
     with pytest.raises(UsageError, match="unigrams="):
-        read_unigrams("", run)
+        normalised.read_unigrams("", run)
 
 
 def test_the_normalised_table_counts_flips_against_bits(run: Run, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from syntagm.evaluation import Group, Kind
 from syntagm.stats import mean, suite_means
 from syntagm.stats.suite_means import contrast, of_counts, of_differences, of_results, of_values
-from syntagm.views.methods import differences
+from syntagm.views import methods
 
 NAN = float("nan")
 COLUMNS = ["model", "suite", "item", "measure", "value", "margin"]
@@ -103,7 +103,7 @@ def test_items_that_share_an_id_are_told_apart_by_their_order() -> None:
 
 def test_differences_pair_answers_so_that_what_is_the_same_differs_little() -> None:
     rows = [("s", str(k), kind, (-1.0) ** k) for k in range(8) for kind in (WHOLE, ONE)]
-    found = {one.group["label"]: one.difference for one in differences(table(*rows), TIE, {"s": "agreement"})}
+    found = {one.group["label"]: one.difference for one in methods.differences(table(*rows), TIE, {"s": "agreement"})}
     assert list(found) == ["all", "agreement"]
     # Of as many independent items, the difference of two accuracies of 1/2 would have an interval of some +-0.5.
     assert (found["all"].value, found["all"].low, found["all"].n) == (0, pytest.approx(-0.324, abs=0.001), 8)
@@ -111,5 +111,5 @@ def test_differences_pair_answers_so_that_what_is_the_same_differs_little() -> N
 
 
 def test_without_prefix_methods_there_is_nothing_to_compare() -> None:
-    assert differences(table(("s", "1", WHOLE, 1.0)), TIE, {}) == []
+    assert methods.differences(table(("s", "1", WHOLE, 1.0)), TIE, {}) == []
     assert suite_means.of_results(table(), WHOLE, Kind.VERDICT, TIE) == {}

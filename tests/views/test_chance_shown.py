@@ -12,7 +12,7 @@ from syntagm.report import numbers, report
 from syntagm.report.predictions import figures, scores
 from syntagm.runs import Run, open_run
 from syntagm.suites import Prediction, Suite, parse
-from syntagm.views.scores import numbers as estimates
+from syntagm.views import estimates
 
 # "Is above 3 bits" has no chance level; the other is one comparison.
 ODD = (Prediction("0", parse("(2;%good%) < (2;%bad%)")), Prediction("1", parse("(2;%bad%) > 3")))

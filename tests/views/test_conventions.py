@@ -26,7 +26,6 @@ from syntagm.stats import interval, score
 from syntagm.stats.auc import auc
 from syntagm.suites import datasets
 from syntagm.views import auc as separation, claims, conventions
-from syntagm.views.conventions import numbers
 
 WORDS = ("the", "naïve", "dogs", "near", "us", "barks", "well-known", "雪人", "who", "it's")
 UNIGRAMS = counted([["the", "dogs", "barks"], ["the", "who"]], "two sentences")
@@ -213,9 +212,9 @@ def test_the_tables_say_where_runs_judge_by_another_aggregate_than_the_sum() -> 
 @pytest.mark.slow
 def test_the_table_agrees_with_the_verdicts_of_the_run() -> None:
     run = evaluate(sg.load_model("demo"), [agreement(), pairs("two", *TEXTS)])
-    chosen = numbers.choose(run, numbers.Source())
+    chosen = conventions.choose(run, conventions.Source())
     for suite in ("agreement", "two"):
-        found = numbers.results(run, suite, chosen).filter(measure="bits")
+        found = conventions.results(run, suite, chosen).filter(measure="bits")
         own = run.results(suite).filter(measure="full_sentence")
         assert found["value"].to_list() == own["value"].to_list()
         assert found["margin"].to_list() == pytest.approx(own["margin"].to_list(), abs=1.1e-4)
@@ -238,7 +237,7 @@ def test_the_figure_has_the_flips_of_each_two() -> None:
     run = run_of(*TEXTS)
     figure = conventions.draw_figure([run], convention=("mean_token", "bits+ties_as_hits"))
     table = figure.to_frame()
-    assert table.columns == list(conventions.chart.SCHEMA)
+    assert table.columns == list(conventions.SCHEMA)
     assert len(table) == 6
     of_table = {row[2]: row[7] for row in conventions.make_table([run]).rows}
     assert table.filter(a="bits", b="mean_token")["flips"].item() == of_table["mean_token"]

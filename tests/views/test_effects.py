@@ -21,9 +21,8 @@ from syntagm.report.predictions import figures as report_figures
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.runs import Run, run_suites as run
 from syntagm.suites import Item, Prediction, Suite, parse
-from syntagm.views import compare, figure
+from syntagm.views import compare, effects, figure
 from syntagm.views.by_name import table
-from syntagm.views.effects import chart, numbers
 
 RECORDED = "index,start,token,bits\n"
 
@@ -106,7 +105,7 @@ def test_a_filler_gap_suite_by_hand(tmp_path: Path) -> None:
 def test_the_effect_of_a_single_comparison_is_the_mean_margin(tmp_path: Path) -> None:
     made = toy_run(tmp_path, agreement(), gaps())
     for suite, measure in (("agreement", "verb"), ("agreement", "full_sentence"), ("gaps", "0")):
-        [effect] = numbers.effects(made, suite, measure)
+        [effect] = effects.suite_effects(made, suite, measure)
         results = made.results(suite)
         margins = results.filter(results["measure"] == measure)["margin"]
         assert effect.estimate.value == pytest.approx(margins.mean())
@@ -124,7 +123,7 @@ def test_whole_sentences_and_items_of_one_id_are_read_as_predictions_read_them(
         "syntagm.runs.engine.check", lambda suites: []
     ):  # a new run would refuse the ids, an old one may have them
         made = toy_run(tmp_path, replace(suite, items=items, aggregate=aggregate), model=model)
-    [whole] = numbers.differences(made, "agreement", "full_sentence")
+    [whole] = effects.differences(made, "agreement", "full_sentence")
     results = made.results("agreement")
     margins = results.filter(results["measure"] == "full_sentence")["margin"].to_list()
     assert whole.bits.tolist() == pytest.approx(margins)
@@ -155,7 +154,7 @@ def test_models_are_compared_within_items(tmp_path: Path) -> None:
     runs = [toy_run(tmp_path / name, agreement(), model=name) for name in ("toy", "random")]
     frame = table("effects", runs, paired=True, measure="verb").to_frame()
     [row] = frame.iter_rows(named=True)
-    a, b = (numbers.differences(made, "agreement", "verb")[0].bits for made in runs)
+    a, b = (effects.differences(made, "agreement", "verb")[0].bits for made in runs)
     assert row["B - A"] == pytest.approx((b - a).mean()) == pytest.approx(row["effect B"] - row["effect A"])
     assert row["d"] == pytest.approx((b - a).mean() / (b - a).std(ddof=1))
     assert (row["low"], row["high"]) == pytest.approx(tuple(stats.ttest_1samp(b - a, 0).confidence_interval()))
@@ -164,11 +163,11 @@ def test_models_are_compared_within_items(tmp_path: Path) -> None:
 
 def test_items_undefined_under_one_model_count_under_none(tmp_path: Path) -> None:
     first = garden_path(tmp_path / "a")
-    made = numbers.differences(first, "garden")[0]
+    made = effects.differences(first, "garden")[0]
     made.bits[0] = nan
-    tables = [numbers.differences(first, "garden"), [made]]
-    with patch.object(numbers, "differences", lambda *_: tables.pop(0)):
-        [(a, b, change)] = numbers.between(first, first, "garden")
+    tables = [effects.differences(first, "garden"), [made]]
+    with patch.object(effects, "differences", lambda *_: tables.pop(0)):
+        [(a, b, change)] = effects.between(first, first, "garden")
     assert (a.estimate.n, a.estimate.undefined, a.estimate.value) == (2, 1, pytest.approx(1.25))
     assert (b.estimate.value, change.estimate.value) == (pytest.approx(1.25), 0.0)
     assert isnan(change.d)
@@ -197,7 +196,7 @@ def test_an_infinite_difference_is_no_number(tmp_path: Path) -> None:
     texts = {"good": sentence("The dog", "barks"), "bad": sentence("The dog", "bark")}
     suite = Suite("s", (Item("1", texts),), (Prediction("p", parse("(2;%good%) < (2;%bad%)")),))
     made = recorded(tmp_path, suite, {texts["good"].text: [1, 1, np.inf], texts["bad"].text: [1, 1, np.inf]})
-    [effect] = numbers.effects(made, "s")
+    [effect] = effects.suite_effects(made, "s")
     assert (effect.estimate.n, effect.estimate.undefined) == (0, 1)
 
 
@@ -272,12 +271,12 @@ def test_a_figure_of_many_effects_has_an_axis_at_the_top_as_well(tmp_path: Path)
     run = of_two_predictions(tmp_path)
     found = [
         replace(effect, estimate=replace(effect.estimate, group=replace(effect.estimate.group, suite=str(number))))
-        for number in range(chart.MANY)
-        for effect in numbers.effects(run, "garden")
+        for number in range(effects.MANY)
+        for effect in effects.suite_effects(run, "garden")
     ]
-    titles = [panel["layer"][0]["encoding"]["x"]["title"] for panel in chart.draw(found).spec["vconcat"]]
-    assert [at for at, title in enumerate(titles) if title] == [0, chart.MANY - 1]
-    few = chart.draw(found[:4])
+    titles = [panel["layer"][0]["encoding"]["x"]["title"] for panel in effects.draw(found).spec["vconcat"]]
+    assert [at for at, title in enumerate(titles) if title] == [0, effects.MANY - 1]
+    few = effects.draw(found[:4])
     assert [bool(panel["layer"][0]["encoding"]["x"]["title"]) for panel in few.spec["vconcat"]] == [False, True]
 
 
@@ -301,6 +300,6 @@ def test_sums_in_another_order_make_no_effect(tmp_path: Path) -> None:
     # .1 + .2 + .3 is 1.1e-16 more than .3 + .2 + .1 in floating point.
     suite = pairs("orders", *((f"a{k} b c", f"c{k} b a") for k in range(4)))
     bits = {f"a{k} b c": [0.1, 0.2, 0.3] for k in range(4)} | {f"c{k} b a": [0.3, 0.2, 0.1] for k in range(4)}
-    [effect] = numbers.effects(recorded(tmp_path / "model", suite, bits), "orders")
+    [effect] = effects.suite_effects(recorded(tmp_path / "model", suite, bits), "orders")
     assert (effect.estimate.value, isnan(effect.estimate.low)) == (0.0, True)
     assert effect.missing == "no interval and no d: all items have the same difference"

@@ -18,7 +18,6 @@ from syntagm.runs.engine import execute
 from syntagm.runs.imported.pairs import Tool
 from syntagm.suites import Item, Sentence, Suite
 from syntagm.views import explanation
-from syntagm.views.explanation.rescoring import Rescoring
 
 # What a tool can do otherwise: with the model, with the texts, and with the numbers.
 SETTINGS = {"bos=no": {"bos": "no"}, "eos=yes": {"eos": "yes"}, "dtype=bf16": {"dtype": "bf16"}}
@@ -76,7 +75,7 @@ def planted(folder: Path, suite: Suite, names: tuple[str, ...]) -> Run:
 
 
 def refuse_unexplained(
-    folder: Path, own: Run, suite: Suite, names: tuple[str, ...], again: Rescoring | None = None
+    folder: Path, own: Run, suite: Suite, names: tuple[str, ...], again: explanation.Rescoring | None = None
 ) -> None:
     found = explanation.explain(own, planted(folder, suite, names), again or str(folder))
     last = found.steps[-1]
@@ -104,7 +103,7 @@ def test_fifty_planted_sets_of_differences_are_found(folder: Path) -> None:
     own = sg.evaluate(sg.load_model(str(folder)), [suite])
     # The same texts are scored for all cases, so they are scored once.
     texts = [sentence.text for item in suite.items for sentence in item.sentences.values()]
-    again = Rescoring(str(folder), own, texts)
+    again = explanation.Rescoring(str(folder), own, texts)
     cases = PLANTED[:50]
     assert len(cases) == 50
     assert {len(names) for names in cases} == {1, 2}

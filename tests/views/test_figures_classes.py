@@ -13,7 +13,7 @@ from toy_runs import FULL, toy_run
 from syntagm.core import RunError
 from syntagm.runs import Run
 from syntagm.suites import Item, Sentence, Suite
-from syntagm.views import Figure, axes, circuits as circuit_scores, classes, dots, modifiers, perplexity
+from syntagm.views import Figure, circuits as circuit_scores, classes, dots, modifiers, perplexity, vega
 
 A, B = ATTACKS[0], ATTACKS[1]
 
@@ -83,7 +83,7 @@ def test_the_numbers_behind_a_figure() -> None:
 
 
 def test_series_have_places_of_their_own_only_where_a_name_has_several() -> None:
-    axis = axes.proportion("score")
+    axis = vega.proportion("score")
     row = {"value": 0.5, "low": nan, "high": nan, "note": "", "said": ""}
     alone = [{**row, "name": "a", "series": "s"}, {**row, "name": "b", "series": "t"}]
     both = [*alone, {**row, "name": "a", "series": "t"}]

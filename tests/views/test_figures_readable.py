@@ -15,11 +15,20 @@ from syntagm.cli import main
 from syntagm.evaluation import FEW_NUMBERS, Estimate, Group, unseen
 from syntagm.papers.hu2020 import figures
 from syntagm.stats import correlations
-from syntagm.views import Figure, axes, contrasts, correlation, coverage, learning_curve, lines, perplexity, phenomena
-from syntagm.views.drawing import curves
+from syntagm.views import (
+    Figure,
+    correlation,
+    coverage,
+    curves,
+    dots,
+    learning_curve,
+    lexical,
+    lines,
+    perplexity,
+    phenomena,
+    vega,
+)
 from syntagm.views.drawing.text import remarks, remarks_on
-from syntagm.views.lexical import chart as lexical
-from syntagm.views.lexical.numbers import Words
 
 MODELS = ("ngram:a@0123abcd", "ngram:b@0123abcd", "lstm:c@0123abcd")
 FEW = {f"phenomenon_{at}": at % 8 + 2 for at in range(12)}
@@ -75,7 +84,7 @@ def test_remarks_on_many_groups_are_one_sentence() -> None:
 
 def test_labels_of_axes_stand_on_their_ticks() -> None:
     estimate = Estimate(Group("m", labels=(("contrast", "a"),)), 0.2, -0.4, 0.8, 9, "Newcombe")
-    assert ends(contrasts.draw([estimate], "t", "difference", [])) == {"middle"}
+    assert ends(dots.draw_contrasts([estimate], "t", "difference", [])) == {"middle"}
     assert ends(phenomena.draw(estimates(), title="Accuracy")) == {"middle"}
 
 
@@ -87,7 +96,9 @@ def test_points_without_bars_are_explained() -> None:
             )
             for at, method in enumerate(methods)
         ]
-        return [line for line in subtitle(contrasts.draw(found, "t", "difference", [])) if line.startswith("point")]
+        return [
+            line for line in subtitle(dots.draw_contrasts(found, "t", "difference", [])) if line.startswith("point")
+        ]
 
     assert drawn("", "") == []
     assert drawn("", "mean of 2 suites; no interval: no spread; random: items") == [
@@ -100,7 +111,7 @@ def test_points_without_bars_are_explained() -> None:
 def over(places: Sequence[str], models: Sequence[str]) -> Figure:
     rows = pl.DataFrame([(model, place, 0.5, nan, nan, 1) for model in models for place in places],
                         schema=["model", "x", "value", "low", "high", "n"], orient="row")  # fmt: skip
-    return curves.draw([curves.Panel(rows, "verb", "suite")], axes.proportion("accuracy"), "Accuracy", [], rows)
+    return curves.draw([curves.Panel(rows, "verb", "suite")], vega.proportion("accuracy"), "Accuracy", [], rows)
 
 
 def test_many_places_have_room_for_their_labels_and_models() -> None:
@@ -114,7 +125,7 @@ def test_many_places_have_room_for_their_labels_and_models() -> None:
     # A model that is a place itself has its dot above its label.
     rows = pl.DataFrame([("a", "a", 0.5, 0.4, 0.6, 9), ("b", "b", 0.5, 0.4, 0.6, 9)],
                         schema=["model", "x", "value", "low", "high", "n"], orient="row")  # fmt: skip
-    gain = curves.draw([curves.Panel(rows, "model")], axes.proportion("gain"), "Gain", [], rows)
+    gain = curves.draw([curves.Panel(rows, "model")], vega.proportion("gain"), "Gain", [], rows)
     assert not any("xOffset" in each["encoding"] for each in gain.spec["concat"][0]["layer"])
 
 
@@ -131,7 +142,7 @@ def test_labels_of_close_lines_are_nearest_their_own_lines() -> None:
 def test_words_of_several_models_are_side_by_side_and_their_labels_free() -> None:
     one = Estimate(Group("m"), 1.0, nan, nan, 1, "no interval: fewer than two items")
     counts = {"spill": 90.0, "bury": 700.0, "abandon": 720.0}
-    tables = [Words(model, "s", dict.fromkeys(counts, one), counts, None, [], "list") for model in ("a", "b")]
+    tables = [lexical.Words(model, "s", dict.fromkeys(counts, one), counts, None, [], "list") for model in ("a", "b")]
     drawn = lexical.draw(tables, "t")
     values = drawn.spec["concat"][0]["data"]["values"]
     assert len({value["frequency"] for value in values}) == 6

@@ -14,10 +14,9 @@ from report_examples import ATTACKS
 
 from syntagm.core import UsageError, visible
 from syntagm.evaluation import Estimate, Group
-from syntagm.views import Figure, margins, regions
-from syntagm.views.drawing import pdf, png
-from syntagm.views.drawing.svg import ATTRIBUTES, ELEMENTS, checked
-from syntagm.views.scores import chart as scores
+from syntagm.views import Figure, margins, regions, scores
+from syntagm.views.drawing import save
+from syntagm.views.drawing.save import ATTRIBUTES, ELEMENTS, checked_svg
 
 
 def hostile_scores() -> Figure:
@@ -70,12 +69,12 @@ def test_specifications_are_valid_vega_lite() -> None:
 def test_files_are_drawn_on_white_and_a_png_has_the_pixels_that_the_converter_drew() -> None:
     figure = hostile_scores()
     drawn = vl_convert.vegalite_to_svg({**figure.spec, "background": "white"}, allowed_base_urls=[])
-    assert figure.content("svg").decode() == checked(visible(drawn))
+    assert figure.content("svg").decode() == checked_svg(visible(drawn))
     plain = bytes(vl_convert.svg_to_png(visible(drawn), ppi=216))
     found = figure.content("png")
     assert pixels(found) == pixels(plain)
     assert len(found) < len(plain) / 2
-    assert png.packed(b"GIF89a") == b"GIF89a"
+    assert save.packed_png(b"GIF89a") == b"GIF89a"
 
 
 def pixels(image: bytes) -> tuple[bytes, dict[bytes, bytes]]:
@@ -122,8 +121,8 @@ def test_a_pdf_in_order_has_the_same_objects(tmp_path: Path) -> None:
     import vl_convert
 
     raw = bytes(vl_convert.vegalite_to_pdf(json.dumps(hostile_scores().spec)))
-    written = pdf.ordered(raw)
-    assert pdf.ordered(written) == written
+    written = save.ordered_pdf(raw)
+    assert save.ordered_pdf(written) == written
     # Every entry of the table points to the object of its number.
     table = int(written.rsplit(b"startxref\n", 1)[1].split()[0])
     entries = re.findall(rb"(\d{10}) \d{5} n", written[table:])
@@ -134,4 +133,4 @@ def test_a_pdf_in_order_has_the_same_objects(tmp_path: Path) -> None:
     assert sorted(re.findall(rb"stream\n.*?endstream", raw, re.DOTALL)) == sorted(
         re.findall(rb"stream\n.*?endstream", written, re.DOTALL)
     )
-    assert pdf.ordered(b"%PDF-1.7 of another structure") == b"%PDF-1.7 of another structure"
+    assert save.ordered_pdf(b"%PDF-1.7 of another structure") == b"%PDF-1.7 of another structure"

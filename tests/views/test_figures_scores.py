@@ -1,7 +1,7 @@
 from math import nan
 
 from syntagm.evaluation import Estimate, Group
-from syntagm.views.scores import chart as scores
+from syntagm.views import scores
 
 
 def estimate(model: str, suite: str, value: float, low: float, high: float) -> Estimate:

@@ -6,8 +6,7 @@ import pytest
 from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.views import by_name, regions
-from syntagm.views.effects.numbers import references
+from syntagm.views import by_name, effects, regions
 
 # The toy model's bigrams: log2((12 + 24) / (8 + 1)), ...
 THE = log2(36 / 9)
@@ -149,7 +148,7 @@ def test_compared_regions_have_a_band_and_a_scale_of_their_own_and_effects(tmp_p
 def test_the_scale_of_a_compared_region_spans_at_least_a_bit(tmp_path: Path) -> None:
     run = toy_run(tmp_path, agreement(nouns=("dog",)))
     equal = regions.table(run, "agreement").with_columns(bits=12.294)
-    _, panel = regions.draw([equal], "", references(run.suite("agreement"))).spec["hconcat"]
+    _, panel = regions.draw([equal], "", effects.references(run.suite("agreement"))).spec["hconcat"]
     assert panel["layer"][0]["encoding"]["y"]["scale"]["domain"] == pytest.approx([11.794, 12.794])
 
 

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from syntagm.stats import binned
-from syntagm.views import learning_curve
-from syntagm.views.surface import properties
+from syntagm.views import learning_curve, surface
 
 NAN = float("nan")
 
@@ -23,7 +22,7 @@ def test_properties_of_two_pairs() -> None:
         }
     )
     results = pl.DataFrame({"suite": ["s"] * 2, "item": ["1", "2"], "value": [1.0, 1.0], "margin": [5.0, 0.5]})
-    made = properties(sentences, results, scored_first=False)
+    made = surface.properties(sentences, results, scored_first=False)
     # 3 and 2 words; 2 + 3 + 1 = 6 bits against 11, and 2 against 2.5.
     assert made["words"].to_list() == [3, 2]
     assert made["more_words"].to_list() == [1, 0]
@@ -31,13 +30,13 @@ def test_properties_of_two_pairs() -> None:
     assert made["bits_per_word"].to_list() == [2.0, 1.0]
     assert made["confidence"].to_list() == [5.0, 0.5]
     # A model that should have scored the first token and did not: no number, rather than a smaller one.
-    assert properties(sentences, results)["bits"].is_nan().all()
+    assert surface.properties(sentences, results)["bits"].is_nan().all()
 
 
 def test_a_pair_that_lacks_a_sentence_has_no_numbers() -> None:
     sentences = pl.DataFrame({"item": ["1"], "condition": ["good"], "text": ["Dogs bark."], "bits": [[1.0, 2.0]]})
     results = pl.DataFrame({"suite": ["s"], "item": ["1"], "value": [NAN], "margin": [NAN]})
-    assert properties(sentences, results)["words"].to_list() == [None]
+    assert surface.properties(sentences, results)["words"].to_list() == [None]
 
 
 def frame(numbers: list[float], values: list[float], suites: list[str]) -> pl.DataFrame:

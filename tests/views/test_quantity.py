@@ -17,8 +17,7 @@ from syntagm.evaluation import Kind
 from syntagm.runs import Run
 from syntagm.stats import bootstrap, cluster_intervals, interval
 from syntagm.suites import Item, Suite
-from syntagm.views import axes, clustered, factors, quantity
-from syntagm.views.drawing import curves
+from syntagm.views import clustered, curves, factors, quantity, vega
 
 # Nouns with a place each, and a size that one of them lacks. Of "barks" and "bark" the toy model has seen 2 and 0 after
 # "dog", 0 and 1 after "cat".
@@ -146,7 +145,7 @@ ROWS = pl.DataFrame({
 
 
 def _layers(rows: pl.DataFrame, **panel: Any) -> list[dict[str, Any]]:
-    figure = curves.draw([curves.Panel(rows, "x", **panel)], axes.proportion("y"), "A title", [], rows)
+    figure = curves.draw([curves.Panel(rows, "x", **panel)], vega.proportion("y"), "A title", [], rows)
     layers: list[dict[str, Any]] = figure.spec["concat"][0]["layer"]
     return layers
 

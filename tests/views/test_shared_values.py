@@ -6,7 +6,7 @@ import numpy as np
 from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.runs import open_run
-from syntagm.views.scores.shared import values_of
+from syntagm.views import estimates
 
 
 def test_items_keep_their_places_whichever_run_has_them_first(tmp_path: Path) -> None:
@@ -20,7 +20,7 @@ def test_items_keep_their_places_whichever_run_has_them_first(tmp_path: Path) ->
     )
     turned = reversed_.results().reverse()
     reversed_.results = lambda suite=None: turned  # type: ignore[method-assign, assignment]
-    matrices = values_of([begun, whole, reversed_], ["agreement", "p"], "first")
+    matrices = estimates.values_of([begun, whole, reversed_], ["agreement", "p"], "first")
     expected = whole.results("p")["value"].to_numpy()
     nothing = np.full(2, np.nan)
     assert np.array_equal(matrices["p"], np.column_stack([nothing, expected, expected]), equal_nan=True)

@@ -19,8 +19,7 @@ from syntagm.evaluation import Kind
 from syntagm.runs import Run, fill, open_run
 from syntagm.stats import paired
 from syntagm.suites import Suite, WordList, WordRow
-from syntagm.views import comparability, compare, margins
-from syntagm.views.scores import chart as scores
+from syntagm.views import compare, gaps, margins, scores
 
 FORMS = (("is", "are"), ("barks", "bark"), ("sings", "sing"), ("naps", "nap"))
 VOCABULARY = [*(form for two in FORMS for form in two), *"abcdefghij"]
@@ -156,43 +155,43 @@ def test_runs_that_were_asked_different_things_are_not_comparable(
 ) -> None:
     one, single = filled(tmp_path / "one"), filled(tmp_path / "single", eligible="single-token")
     shorter = filled(tmp_path / "shorter", forms=FORMS[:3])
-    assert comparability.differences(one, one) == []
-    assert comparability.differences(one, single) == [
+    assert gaps.other_settings(one, one) == []
+    assert gaps.other_settings(one, single) == [
         "NOT COMPARABLE: the runs have different kinds of eligible rows (A: all, B: single-token)"
     ]
-    assert "different word lists (A: list@" in comparability.differences(one, shorter)[0]
+    assert "different word lists (A: list@" in gaps.other_settings(one, shorter)[0]
     for words in (["compare"], ["table", "comparison"], ["table", "significance"], ["table", "discordant"]):
         assert main([*words, str(one.folder), str(single.folder)]) == 0
         assert "NOT COMPARABLE" in capsys.readouterr().err
-    assert compare(one, single, "tse").warnings == comparability.differences(one, single)
+    assert compare(one, single, "tse").warnings == gaps.other_settings(one, single)
 
 
 def test_models_that_know_other_rows_are_not_comparable_by_weights(tmp_path: Path) -> None:
     one, same = filled(tmp_path / "one"), filled(tmp_path / "same", extra="k")
     fewer, other = (filled(tmp_path / lacking, lacking=lacking) for lacking in ("nap", "is"))
-    assert comparability.same_rows([one, same])
-    assert not comparability.same_rows([one, same, fewer])
+    assert gaps.same_rows([one, same])
+    assert not gaps.same_rows([one, same, fewer])
     # Four rows, and three: the row nap does not count.
     said = "different rows of the word list are eligible in simple (A: 4, B: 3 rows)"
     assert compare(one, fewer, "equal_weight").warnings == [f"NOT COMPARABLE: {said}"]
     assert compare(one, fewer, "tse").warnings == []
     # Three rows each, but not the same.
-    assert comparability.other_rows(fewer, other) == ["simple"]
+    assert gaps.other_rows(fewer, other) == ["simple"]
 
 
 def test_rows_of_a_model_that_sees_the_left_side_beside_one_that_sees_both(tmp_path: Path) -> None:
     left, both = filled(tmp_path / "left"), filled(tmp_path / "both", both=True)
     # Each left side has one right side here, so that the contexts are the same, and so are the rows.
     assert compare(left, both, "equal_weight").warnings == []
-    assert comparability.same_rows([left, both])
+    assert gaps.same_rows([left, both])
     fewer, other = (filled(tmp_path / lacking, both=True, lacking=lacking) for lacking in ("nap", "is"))
     for runs, counts in (((left, fewer), "A: 4, B: 3"), ((fewer, left), "A: 3, B: 4")):
         said = f"different rows of the word list are eligible in simple ({counts} rows)"
         assert compare(*runs, "equal_weight").warnings == [f"NOT COMPARABLE: {said}"]
         assert compare(*runs, "tse").warnings == []
-        assert not comparability.same_rows(runs)
+        assert not gaps.same_rows(runs)
     # Three rows each, but not the same.
-    assert comparability.other_rows(filled(tmp_path / "of left", lacking="nap"), other) == ["simple"]
+    assert gaps.other_rows(filled(tmp_path / "of left", lacking="nap"), other) == ["simple"]
 
 
 def test_contexts_of_a_model_that_sees_the_left_side_are_others(

@@ -16,10 +16,17 @@ from syntagm.runs import Run
 from syntagm.stats import Resampling, bootstrap, using
 from syntagm.stats.interval import of_items
 from syntagm.stats.trajectory import between, crossing, mean_height
-from syntagm.views import Curve, Table, options, places, trajectory_gap, words
-from syntagm.views.trajectory import chart as figure, numbers as trajectories, table
-from syntagm.views.trajectory.numbers import curves
-from syntagm.views.trajectory.places import Point
+from syntagm.views import (
+    Curve,
+    Table,
+    options,
+    places,
+    score_curves,
+    trajectory,
+    trajectory_gap,
+    words,
+)
+from syntagm.views.checkpoints import Point, _curve
 from syntagm.views.words import columns
 
 Row = dict[str, object]
@@ -89,7 +96,7 @@ def checkpoints(tmp_path: Path) -> list[Run]:
 
 def test_the_table_of_a_series_by_pencil(checkpoints: list[Run]) -> None:
     # "barks" was seen after the noun or not: 1 of 3, 2 of 3, 3 of 3 right; a noun never seen ties and fails.
-    [row] = rows(table.make_table(checkpoints, level=0.5))
+    [row] = rows(trajectory.make_table(checkpoints, level=0.5))
     assert (row["from"], row["to"], row["runs"], row["n"], row["suites"]) == (100, 400, 3, 3, 1)
     assert (row["score at the start"], row["score at the end"]) == pytest.approx((1 / 3, 1))
     assert row["slope"] == pytest.approx(1 / 3)
@@ -106,14 +113,14 @@ def test_the_table_of_a_series_by_pencil(checkpoints: list[Run]) -> None:
 
 @pytest.mark.slow
 def test_chance_as_a_level_and_levels_never_reached(checkpoints: list[Run]) -> None:
-    [row] = rows(table.make_table(checkpoints, level="chance"))
+    [row] = rows(trajectory.make_table(checkpoints, level="chance"))
     assert row["level"] == 0.5
-    [row] = rows(table.make_table(checkpoints[:2], level=0.9))
+    [row] = rows(trajectory.make_table(checkpoints[:2], level=0.9))
     assert (row["reached at"], row["times"], row["kept"]) == ("never", 0, "no")
-    [row] = rows(table.make_table(checkpoints))
+    [row] = rows(trajectory.make_table(checkpoints))
     assert (row["level"], row["reached at"]) == (None, None)
     with pytest.raises(UsageError, match="level="):
-        options.call(table.make_table, checkpoints, {"level": "people"}, "table trajectory")
+        options.call(trajectory.make_table, checkpoints, {"level": "people"}, "table trajectory")
 
 
 @pytest.mark.slow
@@ -125,11 +132,11 @@ def test_two_series_and_seeds_at_one_place(checkpoints: list[Run]) -> None:
     assert (row["A"], row["B"], row["from"], row["to"]) == ("one", "two", 1, 2)
     # One: mean height 2/3; two: 2/3 and 2/3.
     assert row["B - A"] == pytest.approx(0, abs=1e-12)
-    two = rows(table.make_table([a, c, b], x="1,1,2"))[0]
+    two = rows(trajectory.make_table([a, c, b], x="1,1,2"))[0]
     assert (two["runs"], two["score at the start"], two["slope"]) == (3, pytest.approx(2 / 3), pytest.approx(0))
     assert two["sd"] is None
     # At the end 1/3 and 1: their standard deviation is (2/3) / sqrt(2).
-    ends = rows(table.make_table([b, a, c], x="1,2,2"))[0]
+    ends = rows(trajectory.make_table([b, a, c], x="1,2,2"))[0]
     assert ends["sd"] == pytest.approx(2 / 3 / 2**0.5)
     with pytest.raises(UsageError, match="one series"):
         trajectory_gap.make_table(checkpoints)
@@ -138,7 +145,7 @@ def test_two_series_and_seeds_at_one_place(checkpoints: list[Run]) -> None:
 def test_draws_are_the_same_at_all_places(checkpoints: list[Run]) -> None:
     a, _, c = checkpoints
     points = [Point("a", a, "s", 1.0), Point("again", a, "s", 2.0), Point("c", c, "s", 3.0)]
-    [curve] = curves(points)
+    [curve] = score_curves(points)
     assert (curve.draws[:, 0] == curve.draws[:, 1]).all()
     # At the last place every item is right: 1 / (1 + 3.84 / 3).
     assert (curve.low[-1], curve.high[-1]) == (pytest.approx(0.4385, abs=1e-4), 1.0)
@@ -152,7 +159,7 @@ def curve_of(*suites: list[list[float]]) -> Curve:
     matrices = {f"s{k}": np.array(values).T for k, values in enumerate(suites)}
     places = range(len(suites[0]))
     with using(Resampling(suites="fixed")):
-        return trajectories._curve("series", "all", [1.0 + k for k in places], places, matrices, [0.5], Kind.VERDICT)
+        return _curve("series", "all", [1.0 + k for k in places], places, matrices, [0.5], Kind.VERDICT)
 
 
 def test_draws_without_a_defined_item_are_left_out() -> None:
@@ -175,10 +182,10 @@ def test_tables_leave_out_draws_without_a_value_at_one_of_the_places() -> None:
     assert 1800 < len(heights) < 1850  # 8.8 % of 2,000 are left out
     ends = bootstrap.interval(heights, 6)
     # Between two places the mean height is the mean of both: of 4/6 and 1/2.
-    assert table._height(part, False) == pytest.approx((7 / 12, *ends))
+    assert trajectory._height(part, False) == pytest.approx((7 / 12, *ends))
     # From 0 to 1 in every draw that has a value at the second place: half way between 1 and 2, never late or not at all.
     certain = curve_of([[0.0] * 6, [1.0, 1.0, *[nan] * 4]])
-    assert table._reached(certain, 0.5, False)[1:4] == pytest.approx((2**0.5,) * 3)
+    assert trajectory._reached(certain, 0.5, False)[1:4] == pytest.approx((2**0.5,) * 3)
     gap, _ = trajectory_gap.compared(part, other)
     # The second is ahead at the end by 4/6 - 1/2, so by half of that on the mean.
     assert gap.difference.value == pytest.approx(1 / 12)
@@ -246,48 +253,48 @@ def test_training_tokens_are_read_from_a_sealed_folder_only(tmp_path: Path) -> N
 
 def test_the_place_0_needs_a_linear_scale(checkpoints: list[Run]) -> None:
     with pytest.raises(UsageError, match="0 on a logarithmic scale"):
-        table.make_table(checkpoints, x="0,1,2")
-    [row] = rows(table.make_table(checkpoints, x="0,1,2", scale="linear", level=0.5))
+        trajectory.make_table(checkpoints, x="0,1,2")
+    [row] = rows(trajectory.make_table(checkpoints, x="0,1,2", scale="linear", level=0.5))
     assert (row["reached at"], row["slope"]) == (pytest.approx(0.5), None)
     with pytest.raises(UsageError, match="scale="):
-        options.call(table.make_table, checkpoints, {"scale": "square"}, "table trajectory")
+        options.call(trajectory.make_table, checkpoints, {"scale": "square"}, "table trajectory")
 
 
 def test_one_checkpoint_one_item_and_suites_that_differ(tmp_path: Path, checkpoints: list[Run]) -> None:
-    [row] = rows(table.make_table(checkpoints[:1], level=0.5))
+    [row] = rows(trajectory.make_table(checkpoints[:1], level=0.5))
     assert (row["slope"], row["mean height"], row["reached at"]) == (None, None, "never")
     alone = toy_run(tmp_path / "alone_step1", agreement("one", ("dog",)))
-    [row] = rows(table.make_table([alone], level=0.5))
+    [row] = rows(trajectory.make_table([alone], level=0.5))
     # One item has no interval, and so nothing that rests on redrawn items.
     assert (row["n"], row["low"], row["reached at"], row["reached low"]) == (1, None, "before", None)
     with pytest.raises(RunError, match="no suite has the same content in all runs"):
-        table.make_table([checkpoints[0], alone], x="1,2")
+        trajectory.make_table([checkpoints[0], alone], x="1,2")
     both = toy_run(tmp_path / "both", agreement(), agreement("one", ("dog",)))
-    made = table.make_table([checkpoints[0], both], x="1,2")
+    made = trajectory.make_table([checkpoints[0], both], x="1,2")
     assert any("Skipped suites, not in all runs with the same content: one." in note for note in made.notes)
 
 
 def test_groups_and_measures_that_are_not_there(checkpoints: list[Run]) -> None:
-    assert [row["group"] for row in rows(table.make_table(checkpoints, by="circuit"))] == ["Agreement"]
-    assert [row["group"] for row in rows(table.make_table(checkpoints, by="suite"))] == ["agreement"]
+    assert [row["group"] for row in rows(trajectory.make_table(checkpoints, by="circuit"))] == ["Agreement"]
+    assert [row["group"] for row in rows(trajectory.make_table(checkpoints, by="suite"))] == ["agreement"]
     for chosen in ({"by": "colour"}, {"measure": "colour"}):
         with pytest.raises(UsageError, match="colour"):
-            table.make_table(checkpoints, **chosen)
+            trajectory.make_table(checkpoints, **chosen)
 
 
 def test_in_latex_there_are_the_columns_that_fit_on_a_page(checkpoints: list[Run]) -> None:
-    head = table.make_table(checkpoints, level=0.5).latex().splitlines()[6]
+    head = trajectory.make_table(checkpoints, level=0.5).latex().splitlines()[6]
     assert head.startswith(
         "group & suites & from & to & score at the start & score at the end & 95\\% interval & slope &"
     )
     assert head.endswith("& level & reached at \\\\")
-    two = table.make_table(checkpoints[:2], x="1,2", series=("a", "b")).latex().splitlines()[6]
+    two = trajectory.make_table(checkpoints[:2], x="1,2", series=("a", "b")).latex().splitlines()[6]
     assert two.startswith("series & group &")
     assert two.endswith("& slope \\\\")
 
 
 def test_the_figure_draws_what_the_table_says(checkpoints: list[Run], tmp_path: Path) -> None:
-    made = figure.draw_figure(checkpoints, level=0.5)
+    made = trajectory.draw_figure(checkpoints, level=0.5)
     assert made.table.select("group", "at", "n").rows() == [("Agreement", at, 3) for at in (100.0, 200.0, 400.0)]
     assert made.table["value"].to_list() == pytest.approx([1 / 3, 2 / 3, 1])
     ring = made.spec["concat"][0]["layer"][-1]["data"]["values"]
@@ -319,13 +326,13 @@ def test_panels_are_the_groups_that_suites_have(tmp_path: Path) -> None:
         (mixed, ["morphology"]),
         (neither, ["all suites"]),
     ):
-        assert figure.draw_figure(runs).table["group"].unique().to_list() == groups
-    assert figure.draw_figure(circuit, by="").table["group"].unique().to_list() == ["all suites"]
+        assert trajectory.draw_figure(runs).table["group"].unique().to_list() == groups
+    assert trajectory.draw_figure(circuit, by="").table["group"].unique().to_list() == ["all suites"]
 
 
 def test_the_figure_shows_runs_and_says_what_the_band_is(checkpoints: list[Run]) -> None:
     a, b, c = checkpoints
-    seeds = figure.draw_figure([a, b, c], x="1,1,2")
+    seeds = trajectory.draw_figure([a, b, c], x="1,1,2")
     assert seeds.table["sd"].to_list()[0] == pytest.approx(1 / 3 / 2**0.5)
     subtitle = str(seeds.spec["title"]["subtitle"])
     assert (
@@ -333,7 +340,7 @@ def test_the_figure_shows_runs_and_says_what_the_band_is(checkpoints: list[Run])
     )
     single = seeds.spec["concat"][0]["layer"][1]["data"]["values"]
     assert [(one["at"], one["value"]) for one in single] == [(1, pytest.approx(1 / 3)), (1, pytest.approx(2 / 3))]
-    alone = str(figure.draw_figure([a, c], x="1,2").spec["title"]["subtitle"])
+    alone = str(trajectory.draw_figure([a, c], x="1,2").spec["title"]["subtitle"])
     assert "for other items; dot: score" in alone
 
 
@@ -384,4 +391,4 @@ def test_groups_and_names_keep_series_apart(checkpoints: list[Run]) -> None:
 
 def test_step_512_is_not_written_as_510() -> None:
     for linear in (False, True):
-        assert figure._across([1, 64, 512], "steps", linear)["axis"]["format"] == ".3~s"
+        assert trajectory._across([1, 64, 512], "steps", linear)["axis"]["format"] == ".3~s"

@@ -9,21 +9,19 @@ import pytest
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.core import InputError, UsageError
+from syntagm.core import InputError, UsageError, settings
 from syntagm.evaluation import Estimate, Group
 from syntagm.runs import Run, open_run
 from syntagm.stats import Comparison
 from syntagm.suites import Item, Region, Sentence, sampled
-from syntagm.views import by_name, mean_name, methods
-from syntagm.views.options import options
+from syntagm.views import by_name, estimates, mean_name, methods
 from syntagm.views.quantity import labels
-from syntagm.views.scores.numbers import grouping_tags
 
 DECLARED = [
     (kind, name, option.name)
     for kind in by_name.MAKERS
     for name in by_name.offering(kind)
-    for option in options(by_name.find(kind, name))
+    for option in settings.of_parameters(by_name.find(kind, name))
 ]
 WITH_MEASURE = [(kind, name) for kind, name, option in DECLARED if option == "measure"]
 GROUPED = [(kind, name) for kind, name, option in DECLARED if option == "tag"]
@@ -83,9 +81,9 @@ def test_samples_that_differ_are_said_once_with_the_sizes(tmp_path: Path, capsys
 def test_a_tag_that_repeats_groups_of_another_is_left_out(tmp_path: Path) -> None:
     likes = {"circuit": "islands", "linguistics_term": "islands"}
     suites = [agreement(), pairs("pairs", ("the dog barks", "the dog bark"), tags=likes)]
-    assert grouping_tags([toy_run(tmp_path / "same", *suites)]) == ["circuit"]
+    assert estimates.grouping_tags([toy_run(tmp_path / "same", *suites)]) == ["circuit"]
     suites[1] = replace(suites[1], tags=likes | {"linguistics_term": "island effects"})
-    assert grouping_tags([toy_run(tmp_path / "other", *suites)]) == ["circuit", "linguistics_term"]
+    assert estimates.grouping_tags([toy_run(tmp_path / "other", *suites)]) == ["circuit", "linguistics_term"]
 
 
 def test_learning_curve_names_what_is_missing(runs: list[Run]) -> None:

@@ -27,8 +27,7 @@ from syntagm.papers.paper import Experiment, Paper
 from syntagm.runs import Run
 from syntagm.stats import Planned, score
 from syntagm.suites import read_suites
-from syntagm.views import Cell, Figure, Table
-from syntagm.views.scores import numbers as estimates
+from syntagm.views import Cell, Figure, Table, estimates
 
 SUITES = ("hu2020",)
 # The paper's analysis excludes these of the 34 suites from every mean.

@@ -19,8 +19,7 @@ from syntagm.papers.hu2020.models import ALL_GPT2, ALL_NGRAMS, CLASSES
 from syntagm.runs import Run, named
 from syntagm.stats import score
 from syntagm.suites import Suite
-from syntagm.views import classes
-from syntagm.views.scores import numbers as estimates
+from syntagm.views import classes, estimates
 
 _SHOWN = 3
 _PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}

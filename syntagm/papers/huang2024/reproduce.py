@@ -30,8 +30,7 @@ from syntagm.papers.huang2024.raw import (
 from syntagm.papers.paper import Paper
 from syntagm.reading_times import effects, tables
 from syntagm.stats import interval
-from syntagm.views import Cell, Figure, Panel, Table, axes, or_none
-from syntagm.views.drawing import curves
+from syntagm.views import Cell, Figure, Panel, Table, curves, or_none, vega
 
 NAME = "huang2024"
 
@@ -191,7 +190,7 @@ def figure(published: Published) -> Figure:
         for construction, region, name, numbers, _ in _all(published)
     ]
     table = pl.DataFrame(rows, schema=dict(schema), orient="row")
-    upright = axes.quantity("value", "effect (ms)", {"zero": True})
+    upright = vega.quantity("value", "effect (ms)", {"zero": True})
     panels: Sequence[Panel] = [
         Panel(table.filter(pl.col("region") == region), "", f"region {region}", reference=0.0)
         for region in REGIONS

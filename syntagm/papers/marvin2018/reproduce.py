@@ -31,8 +31,7 @@ from syntagm.papers.people import divided
 from syntagm.runs import Run, having, named
 from syntagm.stats import score
 from syntagm.suites import unpaired
-from syntagm.views import Cell, Figure, Table, lexical, narrowed, normalised, or_none, tags_of, words
-from syntagm.views.scores import numbers as estimates
+from syntagm.views import Cell, Figure, Table, estimates, lexical, narrowed, normalised, or_none, tags_of, words
 
 SUITES = ("marvin2018",)
 NUMBERS = ("accuracy", "low", "high", "chance", "n", "ties", "undefined")

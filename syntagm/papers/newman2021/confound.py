@@ -17,7 +17,7 @@ from syntagm.papers.newman2021.rows import rows, signatures
 from syntagm.runs import Run
 from syntagm.stats import interval
 from syntagm.suites import read_word_list
-from syntagm.views import Cell, Table, contexts, kept, lemma_groups
+from syntagm.views import Cell, Table, gaps
 
 Runs = Sequence[tuple[str, Run]]
 # Tag of the word list -> meaning of its value `yes`.
@@ -30,12 +30,12 @@ BAND = "band"
 def tags(run: Run) -> tuple[Mapping[str, Mapping[str, str]], str]:
     """Return the tags of each lemma of a run, and a note if they come from the bundled list of verbs."""
     # The published list has no tags.
-    own = {row.lemma: row.tags for row in kept.words(run).rows}
-    if any(row.tags for row in kept.words(run).rows) or kept.words(run).labels != ("singular", "plural"):
+    own = {row.lemma: row.tags for row in gaps.words(run).rows}
+    if any(row.tags for row in gaps.words(run).rows) or gaps.words(run).labels != ("singular", "plural"):
         return own, ""
     known = {row.lemma: row.tags for row in read_word_list("verbs").rows}
     matches = sum(lemma in known for lemma in own)
-    name = kept.words(run).name
+    name = gaps.words(run).name
     note = f"The list {name} has no tags; those of {matches:,} of {len(own):,} lemmas come from the list verbs."
     return {lemma: known.get(lemma, {}) for lemma in own}, note
 
@@ -44,11 +44,11 @@ def lemmas(run: Run, label: str = "") -> tuple[pl.DataFrame, str]:
     """Return a table with one row for each scored lemma of a run, and a note about the lemmas' tags."""
     # Each row has a lemma's tags and its summed scores. The sums are over the contexts labelled `label`; if `label` is
     # empty, they are over all contexts, with equal weight for each label.
-    scored = kept.lemmas(run)
-    of_label = lemma_groups.by_lemma(scored.filter(pl.col("label") == label))
-    chosen = of_label if label else lemma_groups.balance_labels(scored, kept.words(run).labels)
+    scored = gaps.lemma_sums(run)
+    of_label = gaps.by_lemma(scored.filter(pl.col("label") == label))
+    chosen = of_label if label else gaps.balance_labels(scored, gaps.words(run).labels)
     known, note = tags(run)
-    return lemma_groups.add_tags(chosen, known, [*GROUPS, BAND]), note
+    return gaps.add_tags(chosen, known, [*GROUPS, BAND]), note
 
 
 def confound(runs: Runs) -> Table | None:
@@ -56,10 +56,10 @@ def confound(runs: Runs) -> Table | None:
     lines: list[tuple[Cell, ...]] = []
     notes: list[str] = []
     for name, run in runs:
-        for label in (*kept.words(run).labels, ""):
+        for label in (*gaps.words(run).labels, ""):
             table, note = lemmas(run, label)
             notes += [] if label or not note else [f"{name}: {note}"]
-            for measure in lemma_groups.MEASURES:
+            for measure in gaps.LEMMA_MEASURES:
                 sees = "left" if run.record["model"]["sees"] == "left" else "both sides"
                 lines += [(name, sees, label or EACH, measure, *cells) for cells in _groups(table, measure)]
     if not lines:
@@ -90,9 +90,9 @@ def _groups(table: pl.DataFrame, measure: str) -> Iterator[tuple[Cell, ...]]:
     if not any(group.height for group in groups.values()):
         return
     for name, group in ((OTHERS, plain), *groups.items()):
-        estimates = [lemma_groups.share(group, measure)]
+        estimates = [gaps.lemma_share(group, measure)]
         if group is not plain:
-            compared = [lemma_groups.difference(group, plain, measure, within) for within in ("", BAND)]
+            compared = [gaps.lemma_difference(group, plain, measure, within) for within in ("", BAND)]
             estimates += [comparison.difference for comparison in compared]
         cells = [_shown(comparison) for comparison in estimates] + [(None, None, None)] * (3 - len(estimates))
         yield name, *cells[0], group.height, *cells[1], *cells[2]
@@ -111,11 +111,11 @@ def right_contexts(runs: Runs) -> Table | None:
     lines: list[tuple[Cell, ...]] = []
     seeing = [(name, run) for name, run in runs if run.record["model"]["sees"] == "both"]
     for name, run in seeing:
-        table = contexts(run, [suite for suites in rows(run).values() for suite in suites])
+        table = gaps.distinct_contexts(run, [suite for suites in rows(run).values() for suite in suites])
         counts = table.group_by("right", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
         for right, count in counts.iter_rows():
             matching = table.filter(pl.col("right") == right)
-            labels = ", ".join(f"{(matching['label'] == label).sum():,} {label}" for label in kept.words(run).labels)
+            labels = ", ".join(f"{(matching['label'] == label).sum():,} {label}" for label in gaps.words(run).labels)
             lines.append((name, right.strip(), count, labels, *_means(matching)))
     if not lines:
         return None

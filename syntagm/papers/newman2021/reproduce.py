@@ -19,7 +19,7 @@ from syntagm.papers.newman2021 import confound, findings, tables
 from syntagm.papers.newman2021.rows import fill_runs, of_rows
 from syntagm.papers.paper import Gaps, Paper
 from syntagm.runs import Run
-from syntagm.views import Figure, Table, frequency_bands, kept, lines, nucleus
+from syntagm.views import Figure, Table, frequency_bands, gaps, lines, nucleus
 
 SUITES = tuple(
     f"marvin2018/{name}"
@@ -84,7 +84,7 @@ def _by_frequency(runs: confound.Runs) -> Figure | None:
     notes = []
     for name, run in runs:
         known, note = confound.tags(run)
-        rows += frequency_bands.rows_of(name, kept.lemmas(run), known, kept.words(run).labels)
+        rows += frequency_bands.rows_of(name, gaps.lemma_sums(run), known, gaps.words(run).labels)
         notes += [f"{name}: {note}"] if note else []
     table = pl.DataFrame(rows, schema=frequency_bands.SCHEMA, orient="row")
     subtitle = [*frequency_bands.SUBTITLE, *lines([*frequency_bands.differences(runs), *notes])]

@@ -12,7 +12,7 @@ from syntagm.papers.cited import cited
 from syntagm.runs import Run, named
 from syntagm.stats import paired_intervals
 from syntagm.suites import unpaired
-from syntagm.views import contexts, kept, of_suites
+from syntagm.views import gaps
 
 Rows = dict[str, list[str]]
 PAIRED = "model_weight - equal_weight"
@@ -23,7 +23,7 @@ def fill_runs(runs: Sequence[Run]) -> list[tuple[str, Run]]:
     checked = []
     for name, run in named(runs):
         cure = "Make one with `syntagm fill MODEL --suite ... --words verbs -o DIR`."
-        if not kept.over_gaps(run):
+        if not gaps.over_gaps(run):
             raise RunError(run.place, "a run of `syntagm run`", "a fill run", cure)
         if not rows(run):
             raise RunError(run.place, "no contexts", "at least one", cure)
@@ -63,21 +63,23 @@ def of_rows(runs: Sequence[tuple[str, Run]]) -> list[Estimate]:
 
 def _of_row(name: str, run: Run, row: str, suites: Sequence[str]) -> Iterator[Estimate]:
     group = Group(name, labels=(("row", row),))
-    yield from of_suites(run, group, suites, kept.cuts(run))
-    yield estimate_difference(replace(group, measure=PAIRED), contexts(run, suites), "model_weight", "equal_weight")
+    yield from gaps.of_suites(run, group, suites, gaps.cut_offs(run))
+    yield estimate_difference(
+        replace(group, measure=PAIRED), gaps.distinct_contexts(run, suites), "model_weight", "equal_weight"
+    )
 
 
 def with_tse(run: Run, suites: Sequence[str]) -> pl.DataFrame:
     """Return the distinct contexts of suites, with a column `tse`: the mean TSE of the items of a context."""
     by_item = []
     for suite in suites:
-        table = kept.contexts(run, suite)
+        table = gaps.contexts(run, suite)
         # A run keeps the items of a suite context by context.
         items = table.select(pl.col("context").repeat_by("items").explode())
         tse = run.results(suite).filter(pl.col("measure") == "tse")["value"].fill_nan(None)
         by_item.append(items.with_columns(tse=tse))
     means = pl.concat(by_item).group_by("context").agg(pl.col("tse").mean())
-    return contexts(run, suites).join(means, on="context", maintain_order="left")
+    return gaps.distinct_contexts(run, suites).join(means, on="context", maintain_order="left")
 
 
 def estimate_difference(group: Group, table: pl.DataFrame, first: str, second: str) -> Estimate:
@@ -102,7 +104,7 @@ def signatures(runs: Sequence[tuple[str, Run]], measure: str = "equal_weight") -
 
 def cut_offs(run: Run) -> tuple[Cut, ...]:
     """Return the nucleus cut-offs of a run, excluding the whole distribution."""
-    return tuple(cut for cut in kept.cuts(run) if not cut.whole)
+    return tuple(cut for cut in gaps.cut_offs(run) if not cut.whole)
 
 
 def published_row(row: str) -> dict[str, Any]:

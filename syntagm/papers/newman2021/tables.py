@@ -9,7 +9,7 @@ from syntagm.evaluation import Estimate
 from syntagm.papers.cited import cited
 from syntagm.papers.newman2021.rows import PAIRED, has_all_suites, published_row, rows, signatures
 from syntagm.runs import Run
-from syntagm.views import Cell, Table, kept, narrowed, or_none
+from syntagm.views import Cell, Table, gaps, narrowed, or_none
 
 Runs = Sequence[tuple[str, Run]]
 MEASURES = {"MW": "model_weight", "EW": "equal_weight", "TSE": "tse", "MW - EW": PAIRED}
@@ -65,7 +65,7 @@ def _three(estimate: Estimate | None) -> tuple[Cell, ...]:
 
 def _eligible(run: Run, suites: Sequence[str]) -> str:
     """Return the lowest and highest number of eligible lemmas in a context, as text."""
-    counts = pl.concat([kept.contexts(run, name).select("eligible") for name in suites])["eligible"].to_list()
+    counts = pl.concat([gaps.contexts(run, name).select("eligible") for name in suites])["eligible"].to_list()
     if not counts:
         return ""
     low, high = min(counts), max(counts)
@@ -96,14 +96,14 @@ def eligible(runs: Runs) -> Table:
     """Make the table of each model's queries: contexts, eligible lemmas, and items left out with reasons."""
     lines: list[tuple[Cell, ...]] = []
     for model, run in runs:
-        records, contexts = run.record["contexts"].values(), kept.contexts(run)
+        records, contexts = run.record["contexts"].values(), gaps.contexts(run)
         counts = [*contexts.select(pl.col("eligible").min().alias("least"), pl.col("eligible").max().alias("most"),
                                    pl.col("ranked").max().alias("single")).row(0)]  # fmt: skip
         reasons: Counter[str] = Counter()
         for record in records:
             reasons.update(record["left_out"])
         why = "; ".join(f"{reason} ({count:,})" for reason, count in reasons.items())
-        words = kept.words(run)
+        words = gaps.words(run)
         lines.append((
             model, "left" if run.record["model"]["sees"] == "left" else "both sides", words.name, len(words.rows),
             *counts, contexts["context"].n_unique(), sum(record["items"] for record in records), reasons.total(),

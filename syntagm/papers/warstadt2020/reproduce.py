@@ -33,7 +33,7 @@ from syntagm.papers.warstadt2020.tables import Known
 from syntagm.papers.warstadt2020.validation import samples_of_people, validation
 from syntagm.runs import Run, comparable_pairs, listed, named, titles
 from syntagm.stats import Sample, binned, correlations, suite_means
-from syntagm.views import PROPERTIES, Figure, Table, contrasts, correlation, learning_curve, methods, phenomena, surface
+from syntagm.views import PROPERTIES, Figure, Table, correlation, dots, learning_curve, methods, phenomena, surface
 
 SUITES = ("warstadt2020",)
 MEASURE = methods.WHOLE
@@ -190,7 +190,7 @@ def _contrasts(estimates: Sequence[Estimate]) -> Outputs:
     if any(each.group.model == PEOPLE for each in estimates):
         subtitle.append("people: 5 pairs per paradigm; TXL: Transformer-XL")
     title, axis = "Effects of distance, attractors and irregular nouns", "difference of accuracies"
-    figure = contrasts.draw(estimates, title, axis, subtitle)
+    figure = dots.draw_contrasts(estimates, title, axis, subtitle)
     return {"table_contrasts": tables.contrast_table(estimates), "contrasts": figure}
 
 

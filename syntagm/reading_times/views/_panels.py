@@ -5,8 +5,7 @@ from functools import partial
 
 import polars as pl
 
-from syntagm.views import Figure, Panel, axes
-from syntagm.views.drawing import curves
+from syntagm.views import Figure, Panel, curves, vega
 
 
 def draw(
@@ -18,4 +17,4 @@ def draw(
         Panel(part, across, str(name) if len(names) > 1 else "", reference=0.0, said=partial(curves.say, digits=digits))
         for (name,), part in table.group_by("analysis", maintain_order=True)
     ]
-    return curves.draw(panels, axes.quantity("value", upright, {"zero": True}), title, subtitle, table)
+    return curves.draw(panels, vega.quantity("value", upright, {"zero": True}), title, subtitle, table)

@@ -8,7 +8,7 @@ import polars as pl
 from syntagm.core import UsageError
 from syntagm.reading_times.analyses import EFFECTS, Analysis
 from syntagm.reading_times.effects import COLUMNS as _COLUMNS, UNITS
-from syntagm.views import Figure, Spec, Table, axes, dots, finish, pile
+from syntagm.views import Figure, Spec, Table, dots, finish, vega
 
 COLUMNS = ("analysis", *_COLUMNS)
 SCHEMA = {
@@ -85,8 +85,8 @@ def draw_figure(analyses: Sequence[Analysis], suite: OneSuite = "") -> Figure:
             for row in part.iter_rows(named=True)
         ]  # fmt: skip
         title = f"{name}: {contrast}" if name else str(contrast)
-        specs.append(dots.panel(drawn, axes.quantity("value", f"effect ({units})"), title, 0.0, series, key=not at))
-    chart = pile(specs, 20) if len(specs) > 1 else specs[0]
+        specs.append(dots.panel(drawn, vega.quantity("value", f"effect ({units})"), title, 0.0, series, key=not at))
+    chart = vega.pile(specs, 20) if len(specs) > 1 else specs[0]
     return Figure(finish(chart, "Effects in ms", "95% intervals"), table)
 
 

@@ -8,7 +8,7 @@ import polars as pl
 from syntagm.evaluation import Estimate, Group
 from syntagm.report.numbers import Column
 from syntagm.runs import Run
-from syntagm.views import frequency_bands, kept, lemma_groups
+from syntagm.views import frequency_bands, gaps
 
 
 def band_rows(columns: Sequence[Column[Run]]) -> list[tuple[object, ...]]:
@@ -17,7 +17,7 @@ def band_rows(columns: Sequence[Column[Run]]) -> list[tuple[object, ...]]:
         row
         for column in columns
         for row in frequency_bands.rows_of(
-            column.name, kept.lemmas(column.run), _tags(column), kept.words(column.run).labels
+            column.name, gaps.lemma_sums(column.run), _tags(column), gaps.words(column.run).labels
         )
     ]
 
@@ -38,13 +38,13 @@ def bands(columns: Sequence[Column[Run]]) -> list[Band]:
 
 
 def _bands(column: Column[Run]) -> Iterator[Band]:
-    lemmas = lemma_groups.balance_labels(kept.lemmas(column.run), kept.words(column.run).labels)
-    table = lemma_groups.add_tags(lemmas, _tags(column), [frequency_bands.TAG])
+    lemmas = gaps.balance_labels(gaps.lemma_sums(column.run), gaps.words(column.run).labels)
+    table = gaps.add_tags(lemmas, _tags(column), [frequency_bands.TAG])
     for band in sorted(int(name) for name in table[frequency_bands.TAG].unique() if name.isdecimal()):
         members = table.filter(pl.col(frequency_bands.TAG).cast(pl.Int64, strict=False) == band)
         group = Group(column.name)
-        yield Band(column, band, *(lemma_groups.share(members, measure, group) for measure in lemma_groups.MEASURES))
+        yield Band(column, band, *(gaps.lemma_share(members, measure, group) for measure in gaps.LEMMA_MEASURES))
 
 
 def _tags(column: Column[Run]) -> dict[str, dict[str, str]]:
-    return {row.lemma: dict(row.tags) for row in kept.words(column.run).rows}
+    return {row.lemma: dict(row.tags) for row in gaps.words(column.run).rows}

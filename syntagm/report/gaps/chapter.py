@@ -15,7 +15,7 @@ from syntagm.report.record import RECORD
 from syntagm.report.section import Section, Variables
 from syntagm.runs import Run
 from syntagm.stats import in_words
-from syntagm.views import kept
+from syntagm.views import gaps
 
 # Parts of methods that differ from number to number.
 _PARTICULAR = re.compile(r"^mean of \d+ suites; |\([\d.e+]+\)")
@@ -36,7 +36,7 @@ def _show_overview(chapter: Evidence) -> Variables:
 
 def _show_cut_offs(chapter: Evidence) -> Variables:
     cut = figures.select_cut(chapter.columns)
-    several = [isolate(column.name) for column in cut if kept.several_tokens(column.run)]
+    several = [isolate(column.name) for column in cut if gaps.several_tokens(column.run)]
     return {
         "weights": figures.CUT_OFFS[:2],
         "others": figures.CUT_OFFS[2:],
@@ -100,7 +100,7 @@ def _show_methods(chapter: Evidence) -> Variables:
 
 def _say_eligible(column: Column[Run]) -> Markup:
     eligible = column.run.record["options"]["eligible"]
-    several = ", including words of several tokens" if kept.several_tokens(column.run) else ""
+    several = ", including words of several tokens" if gaps.several_tokens(column.run) else ""
     return Markup("%s: %s%s") % (isolate(column.name), _ELIGIBLE[eligible], several)
 
 

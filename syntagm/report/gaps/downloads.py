@@ -9,7 +9,7 @@ from syntagm.report.downloads import link
 from syntagm.report.gaps.scores import TAG
 from syntagm.report.numbers import Column
 from syntagm.runs import Run
-from syntagm.views import kept
+from syntagm.views import gaps
 
 COLUMNS = ("model", "of", "name", "measure", "value", "low", "high", "n", "ties", "undefined", "method", "signature")
 LEMMA_COLUMNS = ("model", "label", "lemma", "contexts", "won", "right", "wrong")
@@ -34,7 +34,7 @@ def _row(column: Column[Run], kind: str, name: str, estimate: Estimate) -> tuple
 
 def link_lemmas(columns: Sequence[Column[Run]], suite: str, stem: str) -> Markup:
     """Return a link to the sums of every lemma in a suite."""
-    tables = ((column, kept.lemmas(column.run, suite).select(LEMMA_COLUMNS[1:])) for column in columns)
+    tables = ((column, gaps.lemma_sums(column.run, suite).select(LEMMA_COLUMNS[1:])) for column in columns)
     rows = ((column.name, *row) for column, table in tables for row in table.iter_rows())
     return link(f"{stem}-lemmas.csv", LEMMA_COLUMNS, rows, "every lemma as CSV")
 
@@ -42,6 +42,6 @@ def link_lemmas(columns: Sequence[Column[Run]], suite: str, stem: str) -> Markup
 def link_contexts(columns: Sequence[Column[Run]], suite: str, stem: str) -> Markup:
     """Return a link to every context of a suite, with its values without a cut-off."""
     shown = ("item", "left", "right", "label", "items", "eligible", "equal_weight", "model_weight", "covered")
-    tables = ((column, kept.contexts(column.run, suite).select(shown)) for column in columns)
+    tables = ((column, gaps.contexts(column.run, suite).select(shown)) for column in columns)
     rows = ((column.name, *row) for column, table in tables for row in table.iter_rows())
     return link(f"{stem}-contexts.csv", ("model", *shown), rows, "every context as CSV")

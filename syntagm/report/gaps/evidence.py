@@ -17,7 +17,7 @@ from syntagm.report.gaps.suites import SuiteOnPage
 from syntagm.report.html import isolate
 from syntagm.report.numbers import Column
 from syntagm.runs import Run
-from syntagm.views import comparability
+from syntagm.views import gaps
 
 
 class Evidence(Chapter):
@@ -44,13 +44,13 @@ class Evidence(Chapter):
 
     def _compare(self) -> Iterator[Alert]:
         """Warn of runs whose numbers can't be compared."""
-        if len({tuple(comparability.settings(column.run).values()) for column in self.columns}) > 1:
+        if len({tuple(gaps.shared_settings(column.run).values()) for column in self.columns}) > 1:
             content = Markup(
                 "<b>Not comparable.</b> The runs have different word lists, gaps or eligible rows; see <a "
                 'href="#record">the record</a>. Their numbers stand side by side, but measure different things.'
             )
             yield Alert(content, mild=False)
-        elif not comparability.same_rows([column.run for column in self.columns]):
+        elif not gaps.same_rows([column.run for column in self.columns]):
             content = Markup(
                 "<b>Compare with care.</b> Not all models could score the same rows of the list, so their weights are over "
                 "different rows: see the column &ldquo;rows&rdquo;."

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from syntagm.runs import Run
-from syntagm.views import kept
+from syntagm.views import gaps
 
 LEMMAS, CONTEXTS, SEED = 8, 3, 1
 
@@ -41,8 +41,8 @@ class Lemmas:
 def lemmas(run: Run, suite: str, most: int = LEMMAS) -> Lemmas:
     """Rank the lemmas by the proportion of contexts in which the correct form is more likely, then by probability."""
     # All labels have equal weight. If there are at most twice `most` lemmas, all of them are in `hardest`.
-    table = kept.lemmas(run, suite).filter(pl.col("contexts") > 0)
-    labels = tuple(label for label in kept.words(run).labels if (table["label"] == label).any())
+    table = gaps.lemma_sums(run, suite).filter(pl.col("contexts") > 0)
+    labels = tuple(label for label in gaps.words(run).labels if (table["label"] == label).any())
     ranked = (
         table.group_by("row", maintain_order=True)
         .agg(
@@ -61,7 +61,7 @@ def lemmas(run: Run, suite: str, most: int = LEMMAS) -> Lemmas:
 
 
 def _lemma(run: Run, row: int, rows: pl.DataFrame) -> Lemma:
-    listed = kept.words(run).rows[row]
+    listed = gaps.words(run).rows[row]
     won = {counts["label"]: (counts["won"], counts["contexts"]) for counts in rows.iter_rows(named=True)}
     right, wrong = float(rows["right"].sum()), float(rows["wrong"].sum())
     share = right / (right + wrong) if right + wrong > 0 else float("nan")
@@ -69,9 +69,9 @@ def _lemma(run: Run, row: int, rows: pl.DataFrame) -> Lemma:
 
 
 def contexts(run: Run, suite: str, most: int = CONTEXTS) -> list[dict[str, Any]]:
-    """Choose contexts with the lowest and the highest equal weight, and a sample: rows of `kept.contexts` with a reason `why`."""
+    """Choose contexts with the lowest and the highest equal weight, and a sample: rows of `gaps.contexts` with a reason `why`."""
     # If a suite has at most 3 * `most` contexts, all are returned in their order, without a reason.
-    table = kept.contexts(run, suite)
+    table = gaps.contexts(run, suite)
     if len(table) <= 3 * most:
         return [context | {"why": ""} for context in table.iter_rows(named=True)]
     defined = table.with_row_index("place").filter(pl.col("equal_weight").is_not_nan())
@@ -83,13 +83,13 @@ def contexts(run: Run, suite: str, most: int = CONTEXTS) -> list[dict[str, Any]]
 
 
 def most_probable(run: Run, suite: str, contexts: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], Any]]:
-    """Return contexts with the most probable entries in each: rows of `kept.top_words` with probability and form."""
+    """Return contexts with the most probable entries in each: rows of `gaps.top_words` with probability and form."""
     # The list is empty if the run has kept no entries.
     if "top_words.parquet" not in run.tables:
         return []
     names = [context["context"] for context in contexts]
-    entries = kept.top_words(run, suite).filter(pl.col("context").is_in(names))
-    rows = list(entries.with_columns(kept.PROBABILITY, kept.FORM).iter_rows(named=True))
+    entries = gaps.top_words(run, suite).filter(pl.col("context").is_in(names))
+    rows = list(entries.with_columns(gaps.PROBABILITY, gaps.FORM).iter_rows(named=True))
     return [(context, [row for row in rows if row["context"] == context["context"]]) for context in contexts]
 
 

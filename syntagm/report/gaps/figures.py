@@ -9,7 +9,7 @@ from syntagm.report.gaps.tables import tabulate_cut_offs
 from syntagm.report.numbers import Column
 from syntagm.report.section import Drawing
 from syntagm.runs import Run
-from syntagm.views import frequency_bands, kept, lines, nucleus
+from syntagm.views import frequency_bands, gaps, lines, nucleus
 
 # The names of the figures at cut-offs: of equal weight and model weight, then of what they are computed from.
 CUT_OFFS = tuple(f"cut_offs_{measure}" for measure in nucleus.MEASURES)
@@ -17,7 +17,7 @@ CUT_OFFS = tuple(f"cut_offs_{measure}" for measure in nucleus.MEASURES)
 
 def select_cut(columns: Sequence[Column[Run]]) -> list[Column[Run]]:
     """Return the runs that have cut-offs."""
-    return [column for column in columns if len(kept.cuts(column.run)) > 1]
+    return [column for column in columns if len(gaps.cut_offs(column.run)) > 1]
 
 
 def draw_cut_offs(columns: Sequence[Column[Run]], saved: bool = False) -> Iterator[Drawing]:

@@ -8,8 +8,7 @@ import polars as pl
 from syntagm.evaluation import Estimate, MeasureName
 from syntagm.report.numbers import Column, Subject
 from syntagm.runs import Run, named
-from syntagm.views import kept
-from syntagm.views.gaps import estimates
+from syntagm.views import gaps
 
 TAG = "construction"
 
@@ -38,9 +37,9 @@ def columns(runs: Sequence[Run]) -> list[Column[Run]]:
 
 
 def _column(run: Run, name: str) -> Column[Run]:
-    by_suite = {(estimate.group.suite, estimate.group.measure): estimate for estimate in estimates.estimates(run)}
+    by_suite = {(estimate.group.suite, estimate.group.measure): estimate for estimate in gaps.estimates(run)}
     tagged = [suite.tags[TAG] for suite in run.suites if TAG in suite.tags]
-    constructions = estimates.pooled(run, TAG) if len(set(tagged)) < len(tagged) else []
+    constructions = gaps.pooled(run, TAG) if len(set(tagged)) < len(tagged) else []
     pooled = {(estimate.group[TAG], estimate.group.measure): estimate for estimate in constructions}
     judged = {suite.name: (tse := by_suite[suite.name, "tse"]).n + tse.undefined for suite in run.suites}
     records = run.record["contexts"].values()
@@ -97,6 +96,6 @@ def _whole(by_group: Mapping[tuple[str, str], Estimate], name: str) -> dict[str,
 
 
 def _eligible(run: Run, suites: Sequence[str]) -> tuple[int, int]:
-    counts = pl.concat([kept.contexts(run, name)["eligible"] for name in suites])
+    counts = pl.concat([gaps.contexts(run, name)["eligible"] for name in suites])
     low, high = counts.min(), counts.max()
     return (int(str(low)), int(str(high))) if len(counts) else (0, 0)

@@ -11,7 +11,7 @@ from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.runs import Run
 from syntagm.stats import Comparison
-from syntagm.views import COLUMNS, score_row
+from syntagm.views import SCORE_COLUMNS, score_row
 
 COMPARISON_COLUMNS = (
     *("a", "b", "suite", "n", "accuracy_a", "low_a", "high_a", "accuracy_b", "low_b", "high_b"),
@@ -25,7 +25,7 @@ def list_scores(columns: Sequence[Column[Run]], lines: Sequence[ScoreRow]) -> Ro
     for place, column in enumerate(columns):
         estimates = [*column.accuracies.values(), *(score for line in lines if (score := line.cells[place]))]
         rows += [(column.name, *score_row(column.run, estimate)[1:]) for estimate in estimates]
-    return COLUMNS, rows
+    return SCORE_COLUMNS, rows
 
 
 def list_comparisons(pairs: Sequence[ModelPair]) -> Rows:

@@ -17,16 +17,14 @@ from syntagm.views import (
     Figure,
     Scale,
     comparison,
-    draw,
-    extent,
+    effects,
     first_of_several,
     margins,
     places,
     regions,
+    scores,
     trajectory,
 )
-from syntagm.views.effects.numbers import effects
-from syntagm.views.scores import chart as scores
 
 # Fewer checkpoints make no curve.
 CHECKPOINTS = 3
@@ -95,7 +93,7 @@ def effects_of(subject: Subject[Run], sentences: Sequence[pl.DataFrame]) -> list
             effect
             for column, table in zip(subject.columns, sentences, strict=True)
             if column.run.task.surprisals
-            for effect in effects(column.run, subject.name, "each", column.name, table)
+            for effect in effects.suite_effects(column.run, subject.name, "each", column.name, table)
         ]
     except FormulaError:  # the record may be of another version or damaged; the page shows the formula as it is
         return []
@@ -136,9 +134,9 @@ def forests(suites: EffectsOfSuites, columns: Sequence[Column[Run]], title: str 
     }
     parts = {"": named} if len(columns) <= FEW else by_model
     return [
-        Forest(model, *_signs(effects), draw(effects, title, "first" if first else "each", extent(named)))
-        for model, effects in parts.items()
-        if effects
+        Forest(model, *_signs(drawn), effects.draw(drawn, title, "first" if first else "each", effects.extent(named)))
+        for model, drawn in parts.items()
+        if drawn
     ]
 
 

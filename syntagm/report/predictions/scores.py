@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from syntagm.evaluation import Chance, Estimate, Kind, unknown
 from syntagm.report.numbers import Column, Subject
 from syntagm.runs import Run, named
-from syntagm.views.drawing.text import limits as limits_of
-from syntagm.views.scores import numbers as estimates
+from syntagm.views import estimates, limits
 
 # What the names of predictions of the bundled collections mean, and those of BLiMP.
 MEANINGS = {
@@ -55,7 +54,7 @@ def columns(runs: Sequence[Run]) -> list[Column[Run]]:
 
 
 def _column(run: Run, name: str) -> Column[Run]:
-    together = estimates.accuracies(run, "all") if estimates.conjoins(run) else []
+    together = estimates.accuracies(run, "all") if run.task.conjoins else []
     of_suites = [*estimates.accuracies(run), *together]
     accuracies = {(estimate.group.suite, estimate.group.measure): estimate for estimate in reversed(of_suites)}
     judged = {}
@@ -99,7 +98,7 @@ def overall(columns: Sequence[Column[Run]]) -> list[ScoreRow]:
     records = {suite.name: suite for column in columns for suite in column.run.suites}.values()
     named = [name for record in records for name in record.predictions]
     shared = [name for name in dict.fromkeys(named) if named.count(name) > 1 and not name.isdigit()]
-    conjoined = all(estimates.conjoins(column.run) for column in columns)
+    conjoined = all(column.run.task.conjoins for column in columns)
     rules = [
         "first",
         *(["all"] if conjoined and any(len(record.predictions_for("all")) > 1 for record in records) else []),
@@ -159,7 +158,7 @@ def methods(lines: Iterable[ScoreRow]) -> list[str]:
 
 def limits_of_rows(lines: Sequence[ScoreRow]) -> tuple[str, ...]:
     """Return what limits the scores of a table as sentences."""
-    return limits_of((f"{line.label} ({cell.group.model})", cell) for line in lines for cell in line.cells if cell)
+    return limits((f"{line.label} ({cell.group.model})", cell) for line in lines for cell in line.cells if cell)
 
 
 def in_no_line(columns: Sequence[Column[Run]], tag: str) -> tuple[int, int]:

@@ -16,8 +16,7 @@ from syntagm.report.predictions.items import Shown
 from syntagm.report.section import Drawing, Variables
 from syntagm.report.writing import writing_of
 from syntagm.runs import Run, unit
-from syntagm.views import Effect, Figure, contrast
-from syntagm.views.effects.numbers import limits
+from syntagm.views import Effect, Figure, contrast, effects
 
 # The versions of the section: up to `limit` items token by token of each suite, and links that save its tables if `data`.
 VERSIONS = (
@@ -98,7 +97,7 @@ class SuiteOnPage:
     @property
     def limits(self) -> tuple[str, ...]:
         """What limits the effects, as sentences."""
-        return limits(self.effects)
+        return effects.limits(self.effects)
 
     @property
     def empty(self) -> bool:

@@ -19,8 +19,7 @@ from syntagm.report.section import Data, Drawing, Section, Variables
 from syntagm.report.site.addresses import CHECKPOINTS, Addresses
 from syntagm.report.site.pages import OnePage, Step
 from syntagm.runs import Run
-from syntagm.views import Curve, Figure, Places, places
-from syntagm.views.trajectory.numbers import curves
+from syntagm.views import Curve, Figure, Places, places, score_curves
 
 _ALL = "all suites"
 
@@ -42,9 +41,9 @@ class Checkpoints:
             return None
         try:
             placed = places([column.run for column in chapter.columns])
-            found = curves(placed.points)
+            found = score_curves(placed.points)
             if chapter.tag:
-                found += curves(placed.points, chapter.tag)
+                found += score_curves(placed.points, chapter.tag)
         except (UsageError, RunError):  # the positions are not known, or the runs share no suite
             return None
         at = tuple(sorted({point.at for point in placed.points}))

@@ -16,7 +16,7 @@ from syntagm.report.site.materials import WITHOUT_RESULTS
 from syntagm.report.site.model_groups import MODEL_GROUPS
 from syntagm.report.sweep import chapter as sweep
 from syntagm.runs import Run
-from syntagm.views import kept
+from syntagm.views import over_gaps
 
 
 @final
@@ -85,7 +85,7 @@ class OverPeople(Evidence):
 
 def overview_of(runs: Sequence[Run]) -> Chapter:
     """Return the overview of runs of one task."""
-    if kept.over_gaps(runs[0]):
+    if over_gaps(runs[0]):
         return OverGaps(runs)
     if any(run.task is People for run in runs):
         return OverPeople(runs)

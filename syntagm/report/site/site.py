@@ -26,7 +26,7 @@ from syntagm.report.site.search import SearchPage
 from syntagm.report.site.suite import Drawn, SuitePage
 from syntagm.runs import Run, convention_of, numbers_of_suites, rejudged_where_possible, whole
 from syntagm.suites import Suite
-from syntagm.views import kept
+from syntagm.views import gaps
 
 if TYPE_CHECKING:
     from syntagm.reading_times import Analysis
@@ -58,7 +58,7 @@ class Site:
         if self.chapter:
             self.chapter.materials = self.materials
         # Suites of fill runs have no pages of their own.
-        subjects = [*([] if runs and kept.over_gaps(runs[0]) else of_runs), *materials]
+        subjects = [*([] if runs and gaps.over_gaps(runs[0]) else of_runs), *materials]
         self.suites: dict[str, Subject[Run]] = dict(
             zip(keys(subject.title for subject in subjects), subjects, strict=True)
         )

@@ -11,8 +11,7 @@ from syntagm.report.predictions.headline import Headline
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.runs import Run, group_of
-from syntagm.views import Figure
-from syntagm.views.scores import chart
+from syntagm.views import Figure, scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ def draw_scores(line: ScoreRow, columns: Sequence[Column[Run]]) -> Figure:
     ]
     levels = {estimate.group.suite: line.chance.value for estimate in shown}
     groups = {estimate.group.suite: group_of(estimate.group.suite) for estimate in shown}
-    drawn = chart.draw(shown, levels, groups=groups)
+    drawn = scores.draw(shown, levels, groups=groups)
     # The rows are models here, not suites.
     return replace(drawn, table=drawn.table.drop("model", "measure").rename({"suite": "model"}))
 

@@ -14,10 +14,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from syntagm.core import UsageError, public, shown, visible
-from syntagm.views.drawing.pdf import ordered
-from syntagm.views.drawing.png import packed
-from syntagm.views.drawing.save import Product, endings
-from syntagm.views.drawing.svg import checked
+from syntagm.views.drawing.save import Product, checked_svg, endings, ordered_pdf, packed_png
 from syntagm.views.drawing.text import lines
 
 Spec = dict[str, Any]
@@ -35,8 +32,6 @@ _MARKS = {
     "pdf": re.compile(rb"%PDF-.*/Producer \(svg2pdf\)", re.DOTALL),
     "vl.json": re.compile(rb'{\s+"\$schema": "https://vega.github.io/schema/vega-lite/'),
 }
-# Name of a format on the command line -> file name extension.
-FORMATS = {extension: extension for extension in ("png", "svg", "pdf", "vl.json")}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,7 +49,7 @@ class Figure(Product):
         UsageError: the figure is drawn, and its specification is invalid.
     """
 
-    FORMATS: ClassVar[Mapping[str, str]] = FORMATS
+    FORMATS: ClassVar[Mapping[str, str]] = {extension: extension for extension in ("png", "svg", "pdf", "vl.json")}
     spec: Mapping[str, Any]
     table: pl.DataFrame
 
@@ -64,7 +59,7 @@ class Figure(Product):
 
     def svg(self) -> str:
         """Draw the figure as SVG without active content, with a transparent background and in the colour of surrounding text."""
-        return checked(_laid_out(_written(self.spec)))
+        return checked_svg(_laid_out(_written(self.spec)))
 
     def content(self, format: str) -> bytes:
         """Return the content of the file in one of `FORMATS`; drawings have a white background."""
@@ -76,11 +71,11 @@ class Figure(Product):
         svg = _on_white(_laid_out(_written(self.spec)))
         match format:
             case "svg":
-                return checked(svg).encode()
+                return checked_svg(svg).encode()
             case "png":
-                return packed(bytes(vl_convert.svg_to_png(svg, ppi=_RESOLUTION)))
+                return packed_png(bytes(vl_convert.svg_to_png(svg, ppi=_RESOLUTION)))
             case _:
-                return ordered(bytes(vl_convert.svg_to_pdf(svg)))
+                return ordered_pdf(bytes(vl_convert.svg_to_pdf(svg)))
 
     def marks(self) -> Mapping[str, re.Pattern[bytes]]:
         """Return, by extension, the pattern of files that may be earlier versions of this product."""

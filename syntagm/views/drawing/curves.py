@@ -1,7 +1,7 @@
 """Curves: numbers with intervals over an axis, with a colour for each model, in panels side by side.
 
     panels = [Panel(rows, "words of the sentence", "Agreement", reference=0.5)]
-    draw(panels, axes.proportion("accuracy"), "Accuracy by length", ["bar: 95% interval"])
+    draw(panels, vega.proportion("accuracy"), "Accuracy by length", ["bar: 95% interval"])
 
 Positions that are numbers are joined by lines; texts are places on the axis, in the order of their rows.
 """
@@ -14,12 +14,10 @@ from typing import Any
 import polars as pl
 
 from syntagm.core import shown
-from syntagm.views.drawing import axes, layers, panels
+from syntagm.views.drawing import vega
 from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.points import Row, estimated, point
-from syntagm.views.drawing.series import Series
 from syntagm.views.drawing.text import only
+from syntagm.views.drawing.vega import Row, Series, estimated, layer, point
 
 WIDTH, HEIGHT, COLUMNS = 270, 190, 2
 # Up to so many positions that are whole numbers have a tick each.
@@ -52,7 +50,7 @@ def draw(drawn: Sequence[Panel], upright: Spec, title: str, subtitle: Sequence[s
         _panel(panel, models, upright, Series("model", names, WIDTH * COLUMNS, at == 0 and len(names) > 1))
         for at, panel in enumerate(drawn)
     ]
-    return Figure(finish(panels.grid(plots, COLUMNS, 26), title, [*subtitle, *only(names)], offset=14), rows)
+    return Figure(finish(vega.grid(plots, COLUMNS, 26), title, [*subtitle, *only(names)], offset=14), rows)
 
 
 def _panel(panel: Panel, models: Sequence[str], upright: Spec, series: Series) -> Spec:
@@ -64,7 +62,7 @@ def _panel(panel: Panel, models: Sequence[str], upright: Spec, series: Series) -
         places = [shown(name) for name in dict.fromkeys(panel.rows["x"])]
         # Upright labels need the height of a line each; dots of several models stand side by side.
         width = max(WIDTH, max(15, 6 * len(models)) * len(places))
-        across = axes.names("x", places, title=panel.across, labelPadding=6)
+        across = vega.names("x", places, title=panel.across, labelPadding=6)
     spec: Spec = {
         "width": width,
         "height": HEIGHT,
@@ -72,7 +70,7 @@ def _panel(panel: Panel, models: Sequence[str], upright: Spec, series: Series) -
     }
     if not panel.title:
         return spec
-    return {"title": panels.heading(panel.title, shown(panel.subtitle) if panel.subtitle else None), **spec}
+    return {"title": vega.heading(panel.title, shown(panel.subtitle) if panel.subtitle else None), **spec}
 
 
 def _numbers(panel: Panel, values: Sequence[dict[str, Any]], models: Sequence[str]) -> Spec:
@@ -85,7 +83,7 @@ def _numbers(panel: Panel, values: Sequence[dict[str, Any]], models: Sequence[st
     few = len(places) <= _TICKS and all(float(place).is_integer() for place in places)
     ticks: Spec = {"values": places} if few else {"tickCount": 6}
     scale: Spec = {"zero": False, "nice": False, "padding": 6} if few else {"zero": False, "nice": True}
-    return axes.quantity("x", panel.across, scale, grid=False, **ticks)
+    return vega.quantity("x", panel.across, scale, grid=False, **ticks)
 
 
 def marks(
@@ -105,8 +103,8 @@ def marks(
         place["xOffset"] = series.place
     dot = place | {"y": upright, "shape": series.shape, "description": {"field": "said"}}
     return [
-        *([] if isnan(reference) else [layers.reference(reference, upright, "y", layers.dashed(GREY))]),
-        layer(layers.rule(opacity=0.45), place | axes.spread(upright), values=bounded),
-        *([layer(layers.line(1.6), place | {"y": upright}, values=defined)] if joined else []),
-        layer(layers.dot(45), dot, values=defined),
+        *([] if isnan(reference) else [vega.reference(reference, upright, "y", vega.dashed(GREY))]),
+        layer(vega.rule(opacity=0.45), place | vega.spread(upright), values=bounded),
+        *([layer(vega.line(1.6), place | {"y": upright}, values=defined)] if joined else []),
+        layer(vega.dot(45), dot, values=defined),
     ]

@@ -1,18 +1,28 @@
 """Dot plots: one row for each name, dots with intervals, and a note at the right edge."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
+import polars as pl
+
 from syntagm.core import shown, shown_lines
-from syntagm.views.drawing import layers
-from syntagm.views.drawing.axes import names as axis_of_names, of, spread
-from syntagm.views.drawing.chart import GREY, Spec
-from syntagm.views.drawing.layers import layer
-from syntagm.views.drawing.panels import heading
-from syntagm.views.drawing.points import Row, estimated, point
-from syntagm.views.drawing.series import COLOURS, Series
-from syntagm.views.drawing.text import or_none, short_names
+from syntagm.evaluation import Estimate
+from syntagm.views.drawing import vega
+from syntagm.views.drawing.chart import GREY, Figure, Spec, finish
+from syntagm.views.drawing.text import lines, only, or_none, remarks_on, short_names
+from syntagm.views.drawing.vega import (
+    COLOURS,
+    Row,
+    Series,
+    estimated,
+    heading,
+    layer,
+    names as axis_of_names,
+    of,
+    point,
+    spread,
+)
 
 STEP = 22
 # A label is placed by its first line. Several lines are raised by half of what follows it, so that they are centred.
@@ -45,16 +55,16 @@ def panel(
     place: Spec = {"y": axis_of_names("name", names, labels=labels, offset=6, labelOffset=_RAISED)}
     if len(present) > 1:
         place["yOffset"] = Series("series", [shown(name) for name in present]).place
-    dashed = layers.dashed(GREY, strokeWidth=1.4)
+    dashed = vega.dashed(GREY, strokeWidth=1.4)
     tick = {"thickness": 2.5, "bandSize": 13 if grouped else 17, "opacity": 0.85, "aria": False}
     spec: Spec = {
         "width": width,
         "height": step * max(len(names), 1),
         "data": {"values": [_point(row) | {at: or_none(row[at]) for at in ticks} for row in rows]},
         "layer": [
-            *([] if isnan(reference) else [layers.reference(reference, axis, "x", dashed)]),
+            *([] if isnan(reference) else [vega.reference(reference, axis, "x", dashed)]),
             *(
-                layer({"type": "tick", "color": colour, **tick}, place | {"x": of(axis, at)}, layers.defined(at))
+                layer({"type": "tick", "color": colour, **tick}, place | {"x": of(axis, at)}, vega.defined(at))
                 for at, colour in ticks.items()
             ),
             *_layers(place, axis, channels),
@@ -100,11 +110,9 @@ def _layers(place: Spec, axis: Spec, series: Series) -> list[Spec]:
     }
     note = place | {"text": {"field": "note"}, "x": {"value": series.width + 8}}
     return [
-        layer(
-            layers.rule(strokeWidth=1.8), place | spread(axis, "x") | {"color": series.colour}, layers.defined("low")
-        ),
-        layer(layers.dot(60), dot, layers.defined("value")),
-        layer(layers.label(10, opacity=0.7, aria=False), note),
+        layer(vega.rule(strokeWidth=1.8), place | spread(axis, "x") | {"color": series.colour}, vega.defined("low")),
+        layer(vega.dot(60), dot, vega.defined("value")),
+        layer(vega.label(10, opacity=0.7, aria=False), note),
     ]
 
 
@@ -116,3 +124,25 @@ def describe(row: Row) -> str:
     """
     name = row["name"] + (f", {row['series']}" if row["series"] else "")
     return f"{name}: {estimated(row)}"
+
+
+# Each model has a dot with its interval. To the right of 0, the first kind is easier.
+
+CONTRASTS = {
+    "contrast": pl.String, "model": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+    "n": pl.Int64, "ties": pl.Int64, "undefined": pl.Int64, "method": pl.String,
+}  # fmt: skip
+WIDTH = 440
+
+
+def draw_contrasts(estimates: Sequence[Estimate], title: str, axis: str, subtitle: Sequence[str]) -> Figure:
+    """Draw one row for each contrast, in the order of first appearance."""
+    rows = [(each.group["contrast"], each.group.model, *each.numbers, each.method) for each in estimates]
+    table = pl.DataFrame(rows, schema=CONTRASTS, orient="row")
+    series = list(dict.fromkeys(table["model"]))
+    points = [{**row, "name": row["contrast"], "series": row["model"]} for row in table.iter_rows(named=True)]
+    described = [{**row, "said": describe(row)} for row in points]
+    values = with_counts(described, lambda row: [f"n = {row['n']:,}"])
+    channel = vega.difference(axis, [*table["value"], *table["low"], *table["high"]], WIDTH)
+    spec = panel(values, channel, "", 0.0 if len(table) else nan, series, WIDTH, key=len(series) > 1)
+    return Figure(finish(spec, title, [*subtitle, *only(series), *lines(remarks_on(estimates))]), table)

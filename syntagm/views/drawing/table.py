@@ -20,8 +20,6 @@ T = TypeVar("T")
 Cell = str | int | float | None
 # Columns with longer texts than this are broken into lines in LaTeX.
 _LONG = 40
-# Name of a format on the command line -> file name extension.
-FORMATS = {"csv": "csv", "md": "md", "latex": "tex"}
 # Column -> its head in LaTeX.
 _HEADS = {"effect_bits": "effect (bits)"}
 # A hyphen that stands for a minus.
@@ -73,7 +71,7 @@ class Table(Product):
     toy\\_1 & 0.500 & 0.94 \\\\
     """
 
-    FORMATS: ClassVar[Mapping[str, str]] = FORMATS
+    FORMATS: ClassVar[Mapping[str, str]] = {"csv": "csv", "md": "md", "latex": "tex"}
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -152,12 +150,12 @@ class Table(Product):
                 for place in columns
                 if not (joined and place == ends[1])
             ]
-            return " & ".join(map(_tex, cells)) + r" \\"
+            return " & ".join(map(in_latex, cells)) + r" \\"
 
         heads = [_HEADS.get(name, shown(name)) for name in self.columns]
         layout = "".join(self._alignment(place) for place in columns if not (joined and place == ends[1]))
         caption, notes = (
-            " ".join(_tex(shown(text)).rstrip(".") + "." for text in texts)
+            " ".join(in_latex(shown(text)).rstrip(".") + "." for text in texts)
             for texts in ((self.title, *self.warnings), self.notes)
         )
         notes = notes.replace("low, high: 95", "95") if joined else notes
@@ -296,10 +294,10 @@ def _interval(low: str, high: str) -> str:
     return f"[{low}, {high}]" if low and high else ""
 
 
-def _tex(text: str) -> str:
+def in_latex(text: str) -> str:
     """Escape text for LaTeX. A minus before a number or between blanks is one, and two hyphens are no dash.
 
-    >>> print(_tex("B - A"), _tex("[-0.5, 2]"), _tex("well-known"), _tex("--suites"))
+    >>> print(in_latex("B - A"), in_latex("[-0.5, 2]"), in_latex("well-known"), in_latex("--suites"))
     B $-$ A [$-$0.5, 2] well-known -{}-suites
     """
     escaped = "".join(_ESCAPED.get(character, character) for character in text)

@@ -7,7 +7,7 @@ The run needs a measure that asks for them, such as `rank(condition=good, region
 from collections.abc import Iterator
 
 from syntagm.runs import DISTRIBUTION_COLUMNS, Run
-from syntagm.views.export._csv import Csv, Row
+from syntagm.views.export import Csv, Row
 
 
 def _rows(run: Run) -> Iterator[Row]:

@@ -25,9 +25,8 @@ from typing import Any, final
 from syntagm.core import InputError, RunError, UsageError, atomic
 from syntagm.evaluation import DEFAULT, FULL, Estimate, Kind, People, SuiteRecord
 from syntagm.runs import Run, convention_of_suite, items, judging, open_run, unit, whole
-from syntagm.views.export import Export, Outcome
-from syntagm.views.export._csv import unfinished
-from syntagm.views.scores import numbers as estimates
+from syntagm.views import estimates
+from syntagm.views.export import Export, Outcome, unfinished
 
 SCHEMA = "0.3.0"
 FILL_IN = (

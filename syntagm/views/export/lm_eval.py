@@ -31,8 +31,7 @@ from syntagm.core import InputError, UsageError, atomic, finite
 from syntagm.evaluation import Reading, SuiteRecord
 from syntagm.runs import Run, by_suite, open_run, tie_value
 from syntagm.suites import parse
-from syntagm.views.export import Export, Outcome
-from syntagm.views.export._csv import unfinished
+from syntagm.views.export import Export, Outcome, unfinished
 
 MEASURE = "full_sentence"
 _FORMULAS = {str(parse("(*;%good%) < (*;%bad%)")), str(parse("(*;%bad%) > (*;%good%)"))}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from syntagm.runs import RESULT_COLUMNS, Run
-from syntagm.views.export._csv import Csv, Row
+from syntagm.views.export import Csv, Row
 
 
 def _rows(run: Run) -> Iterator[Row]:

@@ -3,30 +3,29 @@
 Scores are accuracies of suites (`of` is "suite"), means over all suites (`of` is "all suites"), and means over the suites
 with a value of a tag (`of` is the tag, `name` its value). `measure` is a prediction, or a rule of `stats.score`. Means have
 a signature only under another convention than bits. For fill runs, the scores of suites are the estimates of the run,
-including `covered` and `invalid` (see `views.gaps.estimates`).
+including `covered` and `invalid` (see `views.gaps`).
 """
 
 from collections.abc import Iterator
 
 from syntagm.evaluation import DEFAULT, Estimate
 from syntagm.runs import Run, convention_of, signature_over
-from syntagm.views.export._csv import Csv, Row
-from syntagm.views.gaps import estimates as gap_estimates, kept
-from syntagm.views.scores import numbers as estimates
+from syntagm.views import estimates, gaps
+from syntagm.views.export import Csv, Row
 
-COLUMNS = (
+SCORE_COLUMNS = (
     *("model", "of", "name", "measure", "value", "low", "high", "n", "ties", "undefined"),
     *("chance", "chance_method", "method", "signature"),
 )
 
 
 def _rows(run: Run) -> Iterator[Row]:
-    if kept.over_gaps(run):
+    if gaps.over_gaps(run):
         # Estimates of suites are over contexts; scores over suites are computed as for any run.
         over_suites = (estimate for estimate in estimates.estimates(run) if not estimate.group.suite)
-        yield from (score_row(run, estimate) for estimate in (*gap_estimates.estimates(run), *over_suites))
+        yield from (score_row(run, estimate) for estimate in (*gaps.estimates(run), *over_suites))
         return
-    several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and estimates.conjoins(run)}
+    several = {suite.name for suite in run.suites if len(suite.predictions) > 1 and run.task.conjoins}
     together = (
         [estimate for estimate in estimates.accuracies(run, "all") if estimate.group.suite in several]
         if several
@@ -38,7 +37,7 @@ def _rows(run: Run) -> Iterator[Row]:
 
 
 def score_row(run: Run, estimate: Estimate) -> tuple[object, ...]:
-    """Return the row for an estimate of `syntagm.views.scores.numbers`, with the columns `COLUMNS`."""
+    """Return the row for an estimate of `syntagm.views.estimates`, with the columns `SCORE_COLUMNS`."""
     expected = estimates.chance_of(run, estimate)
     numbers = (*estimate.numbers, expected.value, expected.method)
     return (estimate.group.model, *_about(estimate), *numbers, estimate.method, _signature(run, estimate))
@@ -64,4 +63,4 @@ def _signature(run: Run, estimate: Estimate) -> str:
     return str(signature_over(run, suites, group.rule)) if suites and convention_of(run) != DEFAULT else ""
 
 
-EXPORT = Csv(COLUMNS, _rows, judged=True)
+EXPORT = Csv(SCORE_COLUMNS, _rows, judged=True)

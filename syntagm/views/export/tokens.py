@@ -6,7 +6,7 @@ The model `recorded:FILE` reads the file back.
 from collections.abc import Iterator
 
 from syntagm.runs import TOKEN_COLUMNS, Run
-from syntagm.views.export._csv import Csv, Row
+from syntagm.views.export import Csv, Row
 
 
 def _rows(run: Run) -> Iterator[Row]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from syntagm.models import between_blanks
 from syntagm.runs import Run
-from syntagm.views.export._csv import Csv, Row
+from syntagm.views.export import Csv, Row
 
 COLUMNS = ("model", "suite", "item", "condition", "region", "index", "word", "bits", "known")
 

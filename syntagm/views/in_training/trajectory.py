@@ -15,7 +15,7 @@ from syntagm.models import FastTokenizer, InTraining, TransformersModel, as_eval
 from syntagm.runs import Evaluation, Job, Run, carry_out, has_run, open_run, read_record, well_formed
 from syntagm.stats import items_for, reach_of
 from syntagm.suites import Suites, sampled, suites_of
-from syntagm.views.scores import numbers
+from syntagm.views import estimates
 
 _MEAN = "mean"
 _STEP = re.compile(r"step(\d+)")
@@ -99,8 +99,8 @@ class Trajectory:
         with as_evaluated(model):
             job = Job(self._model.at(model, step), folder=atomic.inside(self.folder, f"step{step}"))
             run = carry_out(Evaluation(Predictions(), self.suites, (job,), command=self._description), job)
-        accuracies = {estimate.group.suite: estimate.value for estimate in numbers.accuracies(run, "first")}
-        means = [estimate.value for estimate in numbers.scores(run, "first")]
+        accuracies = {estimate.group.suite: estimate.value for estimate in estimates.accuracies(run, "first")}
+        means = [estimate.value for estimate in estimates.scores(run, "first")]
         return {_MEAN: means[0] if means else nan, **accuracies}
 
     def runs(self) -> list[Run]:

@@ -1,4 +1,4 @@
-"""Power of planned studies, from pilot runs of models or from judgements of people (`stats.planning`)."""
+"""Power: how often studies with other numbers of suites, items or models would find a difference, simulated from a pilot."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,18 @@ from typing import Annotated
 import numpy as np
 import polars as pl
 
-from syntagm.core import Reader, UsageError
+from syntagm.core import Reader, UsageError, shown
 from syntagm.runs import Run, listed
 from syntagm.stats import STUDIES, People, Pilot, Power, TwoClasses, TwoModels, bootstrap, paired
 from syntagm.stats.planning import power
 from syntagm.views.comparison import letters, pairs_of_runs
+from syntagm.views.drawing import curves, vega
+from syntagm.views.drawing.chart import Figure, Spec, finish
+from syntagm.views.drawing.table import Table
+from syntagm.views.drawing.text import signed
+from syntagm.views.drawing.vega import Series, point
+from syntagm.views.estimates import shared_suites, values_of
 from syntagm.views.options import Measure
-from syntagm.views.scores.shared import shared_suites, values_of
 
 Sizes = tuple[int, ...]
 Grid = Sequence[Mapping[str, int]]
@@ -43,7 +48,6 @@ def read_difference(text: str) -> float:
     return number
 
 
-# Options of the table and the figure.
 Suites = Annotated[Sizes, Reader("numbers of suites", read_sizes, "10,20,40; with classes as in the pilot")]
 Items = Annotated[
     Sizes, Reader("numbers of items, of each suite", read_sizes, "10,30,100; with classes as in the pilot")
@@ -100,7 +104,9 @@ def of_runs(
     for pair in found:
         paired.refuse_others_than_verdicts(measure, pair.kind, "power")
         pilot = TwoModels(paired.differences(pair.pairs))
-        curves.append(_curve(pair.a, pair.b, pilot, difference, _grid(_suites(pilot, suites), items)))
+        sizes = product(_suites(pilot, suites), items or ITEMS)
+        grid = [{"suites": count, "items": size} for count, size in sizes]
+        curves.append(_curve(pair.a, pair.b, pilot, difference, grid))
     resampling = bootstrap.current()
     test = f"test over suites ({resampling.suites}; of one suite, McNemar's)"
     return Plan(tuple(curves), (*letters(runs), *_notes(test, difference), *skipped))
@@ -118,10 +124,6 @@ def _suites(pilot: TwoModels, suites: Sizes) -> Sizes:
             raise UsageError("suites=", f"{found} with fixed suites", f"{pilot.suites}, those of the pilot")
         return (pilot.suites,)
     return suites or SUITES
-
-
-def _grid(suites: Sizes, items: Sizes) -> Grid:
-    return [{"suites": count, "items": size} for count, size in product(suites, items or ITEMS)]
 
 
 def _of_classes(
@@ -222,3 +224,113 @@ SCHEMA = {
     "A": pl.String, "B": pl.String, "pilot": pl.Float64, "difference": pl.Float64, **dict.fromkeys(SIZES, pl.Int64),
     "power": pl.Float64, "low": pl.Float64, "high": pl.Float64,
 }  # fmt: skip
+
+
+WIDTH, HEIGHT, ACROSS = 260, 180, 2
+_TITLES = {
+    "models": "models of each class", "suites": "suites", "items": "items", "judgements": "judgements of each item",
+}  # fmt: skip
+_WANTED = 0.8
+
+
+def draw_figure(
+    runs: Sequence[Run],
+    suites: Suites = (),
+    items: Items = (),
+    models: Models = (),
+    classes: Classes = (),
+    difference: Difference = None,
+    measure: Measure = "first",
+) -> Figure:
+    """Draw one panel for each pair of pilot runs, or of classes of runs.
+
+    The errors are those of `make_table`.
+    """
+    return draw(of_runs(runs, suites, items, models, classes, difference, measure))
+
+
+def draw(plan: Plan) -> Figure:
+    """Draw the curves of a plan, against the first size of which there are several."""
+    table = frame(plan)
+    varying = [name for name in _TITLES if table[name].n_unique() > 1]
+    across = varying[0] if varying else next(name for name in _TITLES if table[name].null_count() == 0)
+    others = varying[1:]
+    table = table.with_columns(
+        series=pl.concat_str([pl.format(f"{{}} {name}", name) for name in others], separator=", ")
+        if others
+        else pl.lit("")
+    )
+    names = list(dict.fromkeys(table["series"]))
+    ticks = sorted(set(table[across]))
+    plots = []
+    for at, ((a, b), rows) in enumerate(table.group_by("A", "B", maintain_order=True)):
+        series = Series("series", names, WIDTH * ACROSS, at == 0 and len(names) > 1)
+        plots.append(_panel(rows, f"{b} − {a}: {signed(rows['difference'][0])}", series, across, ticks))
+    subtitle = [
+        f"proportion of simulated studies with p ≤ 0.05; dashed: {_WANTED}",
+        "bar: 95% interval of the simulation's error",
+        *_same(table, across, varying),
+    ]
+    spec = vega.grid(plots, min(ACROSS, len(plots)), 22)
+    return Figure(finish(spec, "Power of planned studies", subtitle, offset=14), table.select(list(SCHEMA)))
+
+
+def _same(table: pl.DataFrame, across: str, varying: Sequence[str]) -> list[str]:
+    """Return a line that names the sizes that don't vary."""
+    constant = [f"{_TITLES[name]}: {table[name][0]}" for name in _TITLES
+                if name not in (*varying, across) and table[name].null_count() == 0]  # fmt: skip
+    return ["; ".join(constant)] if constant else []
+
+
+def _panel(rows: pl.DataFrame, title: str, series: Series, across: str, ticks: Sequence[int]) -> Spec:
+    values = [
+        point(row, f"{', '.join(filter(None, (f'{row[across]} {across}', row['series'])))}: {row['power']:.3f}",
+              "series", across, estimate=("power", "low", "high"))
+        for row in rows.iter_rows(named=True)
+    ]  # fmt: skip
+    domain = (ticks[0] / 1.15, ticks[-1] * 1.15)
+    horizontal = vega.logarithmic(
+        across, f"{_TITLES[across]} (logarithmic)", domain, ticks, base=2, format="~d", grid=False
+    )
+    return {
+        "title": vega.heading(shown(title), anchor="start"),
+        "width": WIDTH,
+        "height": HEIGHT,
+        "layer": curves.marks(values, horizontal, vega.proportion("power"), series, _WANTED),
+    }
+
+
+COLUMNS = ("A", "B", "pilot B - A", "B - A", "models", "suites", "items", "power", "low", "high")
+PEOPLE = ("A", "B", "pilot B - A", "B - A", "items", "judgements", "people", "power", "low", "high")
+
+
+def make_table(
+    runs: Sequence[Run],
+    suites: Suites = (),
+    items: Items = (),
+    models: Models = (),
+    classes: Classes = (),
+    difference: Difference = None,
+    measure: Measure = "first",
+) -> Table:
+    """Make one row for each pair of pilot runs, or of classes of runs, and each size of a study.
+
+    Raises:
+        UsageError: fewer than two runs or classes, sizes that the design does not have, or a measure whose values are not
+            verdicts.
+        RunError: the runs have no suite in common.
+    """
+    plan = of_runs(runs, suites, items, models, classes, difference, measure)
+    return table(plan)
+
+
+def table(plan: Plan, columns: Sequence[str] = COLUMNS) -> Table:
+    """Make the table of a plan with some of the columns."""
+    numbers = (
+        frame(plan).rename({"pilot": "pilot B - A", "difference": "B - A"}).with_columns(pl.col("models").fill_null(1))
+    )
+    numbers = numbers.select(columns)
+    return Table("Power of planned studies", tuple(columns), tuple(numbers.iter_rows()), notes=plan.notes)
+
+
+__all__ = ["draw_figure", "make_table"]

@@ -4,17 +4,20 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from syntagm.core import FormulaError, UsageError, public
-from syntagm.evaluation import Chance, Estimate, SuiteRecord
+from syntagm.core import FormulaError, RunError, UsageError, public
+from syntagm.evaluation import Chance, Estimate, Kind, SuiteRecord
 from syntagm.evaluation.chance import chance
 from syntagm.runs import TIES, Run, by_suite, named, run_of, tie_value, whole
-from syntagm.stats import Resampling, score, using
+from syntagm.stats import Resampling, matching, score, using
 from syntagm.suites import parse
+from syntagm.views import gaps
 from syntagm.views.drawing.table import Listing, Table, cells
-from syntagm.views.gaps import estimates as gap_estimates, kept
 
 _NUMBERS = ("value", "low", "high", "n", "ties", "undefined")
 TAGS = ("circuit", "phenomenon", "field", "linguistics_term")
@@ -61,10 +64,10 @@ def tabulated(estimates: Sequence[Estimate]) -> Table:
 def accuracies(run: Run, rule: str = "") -> list[Estimate]:
     """Compute the accuracy of each suite and measure, or of each suite by one rule."""
     computed = score.accuracies(tally(run, rule), run.kind)
-    if not kept.over_gaps(run):
+    if not gaps.over_gaps(run):
         return computed
     # The intervals of fill runs know contexts and lemmas.
-    of_gaps = {(estimate.group.suite, estimate.group.measure): estimate for estimate in gap_estimates.estimates(run)}
+    of_gaps = {(estimate.group.suite, estimate.group.measure): estimate for estimate in gaps.estimates(run)}
     estimates = []
     for estimate in computed:
         suite, measure = estimate.group.suite, estimate.group.measure
@@ -164,14 +167,9 @@ def mean_name(run: Run) -> str:
     return "SG score" if in_circuits else "mean accuracy"
 
 
-def conjoins(run: Run) -> bool:
-    """Return whether the measures of a run are predictions about the same items, so that the rule `all` applies."""
-    return run.task.conjoins
-
-
 def refuse_conjunction(run: Run, rule: str) -> None:
     """Refuse the rule "all" if the measures of the run are not predictions about the same items."""
-    if rule == "all" and not conjoins(run):
+    if rule == "all" and not run.task.conjoins:
         raise UsageError(
             "measure",
             "'all' for a fill run, whose measures are not predictions",
@@ -225,6 +223,13 @@ def panel_tag(runs: Sequence[Run]) -> str:
     return ""
 
 
+def mean_over_suites(kind: Kind) -> str:
+    """Say what the mean over suites is that figures of models show."""
+    return (
+        "mean accuracy over suites (first prediction)" if kind is Kind.VERDICT else "mean over suites (first measure)"
+    )
+
+
 def by_group(scores: Mapping[str, Sequence[float]], groups: Mapping[str, str]) -> dict[str, list[str]]:
     """Sort suites into groups, those with the highest mean first: the groups, and the suites of each group.
 
@@ -246,3 +251,58 @@ def by_group(scores: Mapping[str, Sequence[float]], groups: Mapping[str, str]) -
     means = {group: mean(mean(scores[suite]) for suite in suites) for group, suites in members.items()}
     ordered = sorted(members, key=lambda group: -means[group])
     return {group: sorted(members[group], key=lambda suite: -mean(scores[suite])) for group in ordered}
+
+
+_ITEM = ("item", "occurrence")
+_EMPTY = pl.DataFrame(schema={"item": pl.String, "occurrence": pl.Int64, "value": pl.Float64})
+
+
+def shared_suites(runs: Sequence[Run]) -> tuple[list[str], list[str]]:
+    """Return the suites with the same content in all runs, and the other suites."""
+    hashes = [{suite.name: suite.hash for suite in run.suites} for run in runs]
+    names = list(dict.fromkeys(name for suites in hashes for name in suites))
+    shared = [name for name in names if len({suites.get(name) for suites in hashes}) == 1]
+    if not shared:
+        raise RunError(runs[0].place, "no suite has the same content in all runs", "at least one")
+    return shared, [name for name in names if name not in shared]
+
+
+def shared_kind(runs: Sequence[Run], measure: str) -> Kind:
+    """Return the kind of the values of a measure, which must be the same in all runs that have it."""
+    kinds = {run.kind(measure): run for run in runs if any(suite.predictions_for(measure) for suite in run.suites)} or {
+        runs[0].kind(measure): runs[0]
+    }
+    if len(kinds) > 1:
+        found = ", ".join(f"{kind.described} in {run.place}" for kind, run in kinds.items())
+        cure = "If their conventions differ, --convention judges all by one."
+        raise RunError(f"measure {measure}", found, "values of one kind in all runs", cure)
+    return next(iter(kinds))
+
+
+def values_of(runs: Sequence[Run], suites: Sequence[str], measure: str) -> dict[str, NDArray[np.float64]]:
+    """Return the values of each suite's items under each run; nan is undefined. Shapes (items, runs)."""
+    # Runs are read one after the other, so that only the values of all of them are in memory together.
+    rows: dict[str, dict[tuple[Any, ...], int]] = {suite: {} for suite in suites}
+    matrices = {suite: np.empty((0, len(runs))) for suite in suites}
+    latest: dict[str, tuple[pl.DataFrame, NDArray[np.intp]]] = {}
+    for column, run in enumerate(runs):
+        chosen = {name: names for name, names in predictions(run, measure).items() if name in rows}
+        verdicts = score.verdicts(run.results(), chosen, measure).select("suite", "item", "value")
+        of_suite = matching.numbered(verdicts, "suite").partition_by("suite", as_dict=True)
+        for suite in suites:
+            table = of_suite.get((suite,), _EMPTY)
+            items = table.select(_ITEM)
+            # Nearly always, all runs have the same items in the same order.
+            if suite not in latest or not items.equals(latest[suite][0]):
+                places = [rows[suite].setdefault(item, len(rows[suite])) for item in items.iter_rows()]
+                latest[suite] = items, np.array(places, np.intp)
+                matrices[suite] = _grown(matrices[suite], len(rows[suite]))
+            matrices[suite][latest[suite][1], column] = table["value"].to_numpy()
+    return matrices
+
+
+def _grown(matrix: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
+    """Return a matrix with nan in the rows that it lacks."""
+    grown = np.full((rows, matrix.shape[1]), np.nan, order="F")
+    grown[: len(matrix)] = matrix
+    return grown

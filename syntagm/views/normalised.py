@@ -1,16 +1,81 @@
-"""The table of normalised scores: one row for each suite, prediction and score."""
+"""Normalised: accuracy under SLOR and other sentence scores that are normalised for length and word frequency."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
+import numpy as np
 import polars as pl
 
 from syntagm.core import UsageError
-from syntagm.evaluation import COSTS, Case, Kind, Score, SuiteRecord, Tokens, Unigrams
-from syntagm.runs import Run, named, titles
+from syntagm.evaluation import (
+    COSTS,
+    Case,
+    Cost,
+    Kind,
+    Score,
+    SuiteRecord,
+    Tokens,
+    Unigrams,
+    normalisation,
+    scored,
+    unigram,
+)
+from syntagm.runs import Run, items, named, titles, whole
 from syntagm.stats import score
 from syntagm.views.drawing.table import Cell, Table, cells
-from syntagm.views.normalised.numbers import read_unigrams, results, whole
+
+# Sentences are split into words like the text of
+# the unigram model: at white space, or as in the Penn Treebank. A token belongs to the word in which it starts (white
+# space belongs to the following word). If the first token was not scored because nothing precedes it, its whole word is
+# excluded from the bits and from the unigram bits.
+
+RESULTS = {
+    "model": pl.String, "suite": pl.String, "item": pl.String, "measure": pl.String, "value": pl.Float64,
+    "margin": pl.Float64, "n": pl.Int64,
+}  # fmt: skip
+
+
+def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks") -> pl.DataFrame:
+    """Judge the items of a suite by each score; the columns of `RESULTS` suit `score.accuracy`."""
+    # Measures have the names of `normalisation.COSTS`. If a suite has
+    # several predictions about whole sentences, the name of the prediction is added, as in
+    # `slor(grammatical_intrusive)`. The margin is exactly 0 if the difference in bits is within the tolerance of the
+    # run; n counts words.
+    predictions = whole(run, suite)
+    single = len(predictions) < 2
+    rows: list[tuple[object, ...]] = []
+    for item, conditions in _items(run, suite, unigrams, tokens):
+        for prediction, (better, worse) in predictions.items():
+            if better not in conditions or worse not in conditions:
+                continue
+            (good, first), (bad, second) = conditions[better], conditions[worse]
+            for name in normalisation.COSTS:
+                margin = normalisation.margin(good[name], bad[name], run.tolerance_in_bits)
+                value = np.nan if margin != margin else float(margin > 0)
+                measure = name if single else f"{name}({prediction})"
+                rows.append((run.model, suite, item, measure, value, margin, first + second))
+    return pl.DataFrame(rows, schema=RESULTS, orient="row")
+
+
+def _items(
+    run: Run, suite: str, unigrams: Unigrams, tokens: Tokens
+) -> Iterator[tuple[str, dict[str, tuple[dict[Score, Cost], int]]]]:
+    """Yield each item with the costs and numbers of words of its conditions; an id that occurs twice counts as two items."""
+    first_scored = run.record["model"]["start"] is not None
+    for item, conditions in items(run, suite):
+        costs = {}
+        for condition, (text, answer) in conditions.items():
+            prepared = scored(text, answer, first_scored, unigrams=unigrams, tokens=tokens)
+            assert prepared.unigram is not None
+            costs[condition] = normalisation.costs(prepared.words, prepared.unigram), len(prepared.words)
+        yield item, costs
+
+
+def read_unigrams(source: str, run: Run, tokens: Tokens = "blanks", case: Case = "keep") -> Unigrams:
+    """Read or compute the unigram model that an option names."""
+    texts = (text for suite in run.suites for text in run.scored(suite.name)["text"].unique())
+    return unigram.read(source, texts, tokens, case)
+
 
 COLUMNS = (
     *("suite", "prediction", "by", "model", "score", "low", "high", "n", "ties", "undefined"),
@@ -94,3 +159,6 @@ def _measures(
 def _discordant(rows: pl.DataFrame, bits: pl.DataFrame) -> tuple[int, int]:
     this, other = rows["value"].to_numpy(), bits["value"].to_numpy()
     return int((other > this).sum()), int((this > other).sum())
+
+
+__all__ = ["make_table"]

@@ -1,19 +1,118 @@
-"""The search for the smallest set of differences by which one run gets the verdicts of another."""
+"""Explanation: by which differences of conventions, settings and texts one run gets the verdicts of another on the same items."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from random import Random
+from typing import Annotated
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core import UsageError
+from syntagm.core import NONE, ModelError, UsageError
 from syntagm.evaluation import DEFAULT, LINKINGS, REPORTED, TREATMENTS, Convention, Judge
-from syntagm.models import Surprisals
-from syntagm.runs import Run, pairs, whole
-from syntagm.views.explanation.rescoring import Answers, Change, Rescoring
+from syntagm.models import Asking, LanguageModel, Option, Surprisals, families, names
+from syntagm.runs import Run, named, pairs, whole
+from syntagm.views.drawing.table import Cell, Table
+
+# The values of settings that are tried, besides the model's own.
+_SETTINGS: Mapping[str, tuple[str, ...]] = {"bos": ("yes", "no"), "eos": ("yes", "no"), "dtype": ("f32", "bf16", "f16")}
+_TEXTS: Mapping[str, Callable[[str], str]] = {"a blank before": lambda text: f" {text}", "lower case": str.lower}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A difference that needs other surprisals: a setting of the model, or another text."""
+
+    setting: str  # the name of a setting; "" for another text
+    value: str  # its value, or a key of `_TEXTS`
+
+    def __str__(self) -> str:
+        return f"{self.setting}={self.value}" if self.setting else self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Answers to texts under some changes."""
+
+    of: Mapping[str, tuple[str, Surprisals]]  # text -> the text that was scored, and its surprisals
+    first_scored: bool  # whether the model had a start-of-text symbol
+    tolerance: float  # differences in bits within it are ties
+
+
+class Rescoring:
+    """A model that scores texts again, under changes."""
+
+    def __init__(self, name: str, run: Run, texts: Sequence[str]) -> None:
+        self._name, self._texts = name, list(dict.fromkeys(texts))
+        model = names.load(name)
+        if model.fingerprint != (recorded := run.record["model"]["fingerprint"]):
+            found = f"{model.name} ({model.fingerprint[:8]})"
+            cure = "Give its options, too, such as bos=no."
+            raise UsageError("model", found, f"the model of {run.place}: {run.model} ({recorded[:8]})", cure)
+        parsed = names.parse(name)
+        own = parsed.options
+        known = {option.name: option for option in families.find(parsed.family).settings if isinstance(option, Option)}
+        self._own: dict[str, str] = {
+            setting: model.settings.get(setting) or own.get(setting) or known[setting].default or _SETTINGS[setting][0]
+            for setting in _SETTINGS
+            if setting in known
+        }
+        self._plain = {key: value for key, value in own.items() if key not in self._own}
+        self._address = name.partition("?")[0]
+        self._loaded: dict[tuple[str, ...], LanguageModel | None] = {}
+        self._answers: dict[frozenset[Change], Answers | None] = {}
+        self.refused: dict[str, None] = {}
+
+    @property
+    def changes(self) -> list[Change]:
+        """The changes that can be tried."""
+        settings = [
+            Change(setting, value) for setting, own in self._own.items() for value in _SETTINGS[setting] if value != own
+        ]
+        return [*settings, *(Change("", text) for text in _TEXTS)]
+
+    def answers(self, changes: frozenset[Change]) -> Answers | None:
+        """Score the texts under some changes; None if the model can't be loaded so, which `refused` says then."""
+        if changes not in self._answers:
+            self._answers[changes] = self._score(changes)
+        return self._answers[changes]
+
+    def _score(self, changes: frozenset[Change]) -> Answers | None:
+        if (model := self._model(changes)) is None:
+            return None
+        changed = dict(zip(self._texts, self._changed(changes), strict=True))
+        asked = sorted(set(changed.values()))
+        asking = Asking(model)
+        found = {answer.text: answer for answer in asking.score(asked)}
+        asking.confirm()
+        tolerance = max(1e-4, model.numerical_error)
+        return Answers(
+            {text: (other, found[other]) for text, other in changed.items()}, model.bos is not None, tolerance
+        )
+
+    def _changed(self, changes: frozenset[Change]) -> Iterator[str]:
+        edits = [edit for name, edit in _TEXTS.items() if Change("", name) in changes]
+        for text in self._texts:
+            for edit in edits[::-1]:
+                text = edit(text)
+            yield text
+
+    def _model(self, changes: frozenset[Change]) -> LanguageModel | None:
+        """Return the model with the settings of the changes; only the last one is kept."""
+        settings = self._own | {change.setting: change.value for change in changes if change.setting}
+        key = tuple(settings.values())
+        if key not in self._loaded:
+            self._loaded = {}
+            try:
+                self._loaded[key] = names.load_permitted(self._address, NONE, {**self._plain, **settings})
+            except (ModelError, UsageError) as error:
+                self._loaded[key] = None
+                shown = " and ".join(str(change) for change in changes if change.setting)
+                self.refused[f"{shown}: {error}"] = None
+        return self._loaded[key]
+
 
 # Differences that are assumed together, at most, and those of them that need other surprisals.
 _MOST, _MOST_CHANGES = 3, 2
@@ -181,3 +280,57 @@ def _conventions(run: Run) -> Iterator[Convention]:
         for count in range(_MOST + (linking.name == DEFAULT)):
             for chosen in combinations(treatments, count):
                 yield Convention(linking, chosen)
+
+
+COLUMNS = ("differences", "convention", "n", "discordant", "explained", "left")
+MEANING = (
+    "differences: how many have to be assumed; convention: that under which the verdicts of {a} are closest to those of {b} "
+    "with so many. discordant: items with other verdicts when both are compared by bits; explained and left: how many of all "
+    "items agree then, and how many still don't."
+)
+_STORED = (
+    "What can't be computed from the tokens of {a} is not tried: another start symbol, a blank before the text, case and dtype. "
+    "Name the model of {a} (`compare --rescore MODEL`, or `model=`) to try them."
+)
+_SCORED = "{items:,} of {of:,} items were scored again, all or a sample of those with other verdicts among them."
+# Sets of differences of the same number that are named.
+_NAMED = 4
+
+
+def make_table(
+    runs: Sequence[Run],
+    model: Annotated[
+        str, "the model of the first run, to try start and end symbol, dtype, a blank and case, too; default: none"
+    ] = "",
+) -> Table:
+    """Make one row for each number of differences, until nothing more is explained.
+
+    Raises:
+        UsageError: there are not two runs, they share no suite that compares two whole sentences, or the model is another
+            one.
+        RunError: the first run has no surprisals.
+        ModelError: the model can't be loaded.
+    """
+    if len(runs) != 2:
+        raise UsageError("explanation", f"{len(runs)} runs", "two: one with surprisals, and another of the same suites")
+    (a, first), (b, second) = named(runs)
+    found = explain(first, second, model)
+    discordant = found.steps[0].left
+    rows: list[tuple[Cell, ...]] = [
+        (each.differences, _shown(each), found.items, discordant, discordant - each.left, each.left)
+        for each in found.steps
+    ]
+    texts = [MEANING, _SCORED if model else _STORED]
+    notes = [" ".join(texts).format(a=a, b=b, items=found.items, of=found.of)]
+    if found.refused:
+        notes.append(f"Not tried, as the model refuses it: {'; '.join(found.refused)}")
+    return Table("Explanation of other verdicts", COLUMNS, tuple(rows), notes=tuple(notes))
+
+
+def _shown(explanation: Explanation) -> str:
+    candidates = [str(each) for each in (explanation.best, *explanation.others)]
+    more = f" or {len(candidates) - _NAMED} more" if len(candidates) > _NAMED else ""
+    return " or ".join(candidates[:_NAMED]) + more
+
+
+__all__ = ["explain", "make_table"]

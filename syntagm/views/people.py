@@ -1,18 +1,22 @@
-"""The numbers about people in runs of people: answers that count, agreement, and effects."""
+"""People: how far people agree with the predictions and with each other, by suite, with people and items random."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import isnan, nan
+from math import nan
+from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core import UsageError
-from syntagm.evaluation import TABLE, Estimate, Group, Kind, People, SuiteRecord
-from syntagm.runs import Run, named, titles
-from syntagm.stats import Interval, agreement, crossed, interval
+from syntagm.core import InputError, UsageError, utf8
+from syntagm.evaluation import ANSWERS, TABLE, Estimate, Group, Kind, People, SuiteRecord
+from syntagm.runs import Run, named, open_run, titles
+from syntagm.stats import Interval, Judgements, agreement, crossed, interval, judgements
 from syntagm.suites import Formula, parse
+from syntagm.views.drawing.table import Cell, Table
+from syntagm.views.drawing.text import or_none
 
 # What the difference of two conditions is, by what was asked for.
 UNITS = {"pairs": "share", "verdicts": "share", "ratings": "points", "magnitudes": "log2", "times": "ms"}
@@ -248,6 +252,149 @@ def _effect(rows: pl.DataFrame, signs: dict[str, int], group: Group, asked: str)
     return found.estimate(group, value, len(chosen)), int(people.max()) + 1, int(items.max()) + 1
 
 
-def few(estimates: Sequence[Estimate | None]) -> bool:
-    """Return whether an estimate has no interval."""
-    return any(estimate is not None and isnan(estimate.low) for estimate in estimates)
+COLUMNS = (
+    "suite", "model", "individual", "low", "high", "majority", "majority_low", "majority_high", "won", "items", "ties",
+    "undefined", "accepted", "alpha", "alpha_low", "alpha_high", "people", "answers", "excluded",
+)  # fmt: skip
+Accepted = Annotated[int, "how many items the majority must judge as predicted, as BLiMP asks for 4 of 5; 0: not asked"]
+
+
+Intervals = Annotated[
+    Literal["clusters", "logistic"],
+    "of single answers: crossed clusters of each suite alone, or one crossed logistic model of all suites",
+]
+_METHODS = {
+    "clusters": "individual: of pairs, the mean over items of the share of answers as predicted; low, high: its 95% interval for "
+    "other people and other items of these suites (crossed clusters, Wilson's form).",
+    "logistic": "individual: of pairs, the share of answers as predicted in the population of people and items, by a "
+    "logistic model of all suites with people, suites and items random; low, high: its 95% interval for other people and "
+    "other items (profile likelihood of the suite, with the standard deviations of the model). Of the mean of suites: crossed "
+    "clusters.",
+}
+
+
+def make_table(runs: Sequence[Run], accepted: Accepted = 0, intervals: Intervals = "clusters") -> Table:
+    """Make one row for each suite and run of people.
+
+    Raises:
+        UsageError: there is no run of people, the number is negative, or `intervals` concerns other designs than pairs.
+        InputError: the logistic model can't be fitted.
+    """
+    if accepted < 0:
+        raise UsageError("accepted=", str(accepted), "at least 0")
+    found = list(agreements(runs))
+    modelled: dict[tuple[str, str], Estimate] = {}
+    if intervals == "logistic":
+        shown_names = titles(runs)
+        for name, run in of_people(runs, "people"):
+            if asks(run) != "pairs":
+                raise UsageError("intervals=", "logistic for another design", "choices between two sentences")
+            by_suite = logistic(run, name)
+            modelled |= {(name, shown_names[record.name, record.hash]): by_suite[record.name] for record in run.suites}
+    rows: list[tuple[Cell, ...]] = []
+    for row in found:
+        numbers_of = modelled.get((row.model, row.suite), row.individual)
+        mean = row.suite.startswith("mean of ")
+        cells: tuple[Cell, ...] = (None,) * 3
+        if numbers_of is not None:
+            cells = tuple(map(or_none, (numbers_of.value, numbers_of.low, numbers_of.high)))
+        majority = tuple(map(or_none, (row.majority.value, row.majority.low, row.majority.high)))
+        verdict = None if not accepted or mean else "yes" if row.won >= accepted else "no"
+        rows.append((
+            row.suite, row.model, *cells, *majority, row.won, row.majority.n, row.majority.ties, row.majority.undefined,
+            verdict, *map(or_none, (row.alpha, row.alpha_interval.low, row.alpha_interval.high)), row.people, row.answers,
+            row.excluded,
+        ))  # fmt: skip
+    notes = [
+        _METHODS[intervals],
+        "majority: the share of items that the people together judge as the first prediction says; a tie doesn't hold. "
+        "majority_low, majority_high: its 95% interval for other items, and these people.",
+        "alpha: Krippendorff's alpha, of choices for names, of ratings for intervals. It is low where nearly all answers are "
+        "the same, however much people agree. alpha_low, alpha_high: its 95% interval for other people and other "
+        "items (jackknife).",
+        "excluded: people who were excluded by the rules of the plan; all other columns are without them.",
+    ]
+    least = min((min(row.people, row.majority.n) for row in found), default=agreement.FEW)
+    if least < agreement.FEW:
+        notes.append(f"Intervals from fewer than {agreement.FEW} people or items rest on few.")
+    shown = [place for place, name in enumerate(COLUMNS) if accepted or name != "accepted"]
+    columns = tuple(COLUMNS[place] for place in shown)
+    kept = tuple(tuple(row[place] for place in shown) for row in rows)
+    return Table("Agreement of people, by suite", columns, kept, notes=tuple(notes))
+
+
+__all__ = ["COLUMNS", "make_table"]
+
+
+def read_judgements(path: Path) -> Judgements:
+    """Read judgements: a run of people, or a CSV file with the columns person, item, value and optionally condition."""
+    if path.is_dir():
+        return judgements_of(open_run(path))
+    header = utf8.beginning(path, 1000).split(b"\n")[0].decode(errors="replace").strip() if path.is_file() else ""
+    if header == ",".join(ANSWERS):
+        cure = f"Give a run of them: syntagm experiment import {path} --plan STUDY -o RUN, then syntagm power --people RUN."
+        raise InputError(str(path), "answers without the plan that says what is predicted", "a run of people", cure)
+    return judgements.read(path)
+
+
+def judgements_of(run: Run) -> Judgements:
+    """Return the answers of people that count as judgements."""
+    # Of pairs, a judgement is 1 if the favoured sentence was chosen. In other designs, the first comparison of each
+    # first prediction has two conditions; the second one is that with the larger expected value, which for times is the
+    # time of the compared regions together.
+    if run.task is not People:
+        cure = "Runs of models plan studies of models: `syntagm power DIR DIR`. Simulated people make a pilot, too."
+        raise UsageError(
+            "--people", f"a run of {run.model}", "a run of `syntagm experiment import`, or a CSV file", cure
+        )
+    asked = asks(run)
+    parts = [_judged_of_suite(run, record, asked) for record in run.suites]
+    rows = pl.concat([part for part, _ in parts])
+    people, items = (_codes(rows[column]) for column in ("person", "key"))
+    if min(len(set(people)), len(set(items))) < 2:
+        raise UsageError("--people", f"{len(set(people))} people and {len(set(items))} items", "at least two of each")
+    values = rows["value"].to_numpy()
+    kind = Kind.VERDICT if asked in ("pairs", "verdicts") else Kind.NUMBER
+    if asked == "pairs":
+        return Judgements(people, items, values, kind)
+    names = {names for _, names in parts}
+    named = names.pop() if len(names) == 1 else ("smaller", "larger")
+    return Judgements(people, items, values, kind, rows["second"].to_numpy(), named)
+
+
+def _judged_of_suite(run: Run, record: SuiteRecord, asked: str) -> tuple[pl.DataFrame, tuple[str, str]]:
+    """Return the columns person, key, value and second of a suite, and the names of the two conditions."""
+    rows = answers(run, record.name)
+    if asked == "pairs":
+        keyed = rows.with_columns(
+            key=pl.concat_str(pl.lit(record.name), "item", "condition", separator="/"), second=pl.lit(value=True)
+        )
+        return keyed.select("person", "key", "value", "second"), ("", "")
+    comparison = _comparison(record)
+    turned = 1 if asked == "times" else -1
+    signs = {condition: turned * sign for condition, sign in signs_of(comparison).items()}
+    if sorted(signs.values()) != [-1, 1]:
+        cure = "Plan with a table of the columns person, item, value and condition."
+        raise UsageError("--people", f"{len(signs)} conditions in {comparison}", "a comparison of two conditions", cure)
+    low, high = (next(name for name, own in signs.items() if own == sign) for sign in (-1, 1))
+    rows = rows.filter(pl.col("condition").is_in([low, high]) & pl.col("value").is_not_nan())
+    if asked == "times":
+        regions = {reference.region for reference in comparison.references()}
+        if "*" in regions:
+            rows = whole(rows, run.table(TABLE, record.name))
+        else:
+            grouped = rows.filter(pl.col("region").is_in(list(regions))).group_by(
+                "person", "item", "condition", maintain_order=True
+            )
+            rows = grouped.agg(pl.col("value").sum(), read=pl.len()).filter(pl.col("read") == len(regions))
+    keyed = rows.with_columns(
+        key=pl.concat_str(pl.lit(record.name), "item", separator="/"), second=pl.col("condition") == high
+    )
+    return keyed.select("person", "key", "value", "second"), (low, high)
+
+
+def _comparison(record: SuiteRecord) -> Formula:
+    first = next(iter(record.predictions_for("first")), "")
+    if not (text := record.predictions.get(first, "")):
+        raise UsageError("--people", f"suite {record.name} without a prediction", "a comparison of two conditions")
+    return parse(text).comparisons()[0]

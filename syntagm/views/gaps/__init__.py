@@ -1,1 +1,0 @@
-"""Estimates of fill runs, and their comparison."""
