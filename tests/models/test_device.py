@@ -14,8 +14,7 @@ from models_for_tests import CAUSAL
 
 from syntagm.models import device, names
 from syntagm.models.causal import model as causal
-from syntagm.models.causal.forward import Forward
-from syntagm.models.causal.head import Head
+from syntagm.models.causal.forward import Forward, Head
 from syntagm.models.causal.prefix_tree import Pack, plan
 from syntagm.models.device import FullPrecision
 from syntagm.models.hugging_face.weights import sample

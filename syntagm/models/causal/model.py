@@ -30,10 +30,9 @@ from syntagm.models import families
 from syntagm.models.answers import Fill, Gap, InContext, Reductions, Surprisals
 from syntagm.models.causal.chat import before_content, context_ids, encode_contents, refuse_with_chat
 from syntagm.models.causal.family import BATCH, FAMILY
+from syntagm.models.causal.forward import NO_LIMIT, Rows
 from syntagm.models.causal.gaps import Filler
-from syntagm.models.causal.positions import NO_LIMIT
 from syntagm.models.causal.probe import probed
-from syntagm.models.causal.rows import Rows
 from syntagm.models.causal.word_ends import word_ends
 from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.identity import Identified
