@@ -31,9 +31,8 @@ from syntagm.models.answers import Fill, Gap, InContext, Reductions, Surprisals
 from syntagm.models.causal.chat import before_content, context_ids, encode_contents, refuse_with_chat
 from syntagm.models.causal.family import BATCH, FAMILY
 from syntagm.models.causal.forward import NO_LIMIT, Rows
-from syntagm.models.causal.gaps import Filler
+from syntagm.models.causal.gaps import Filler, word_ends
 from syntagm.models.causal.probe import probed
-from syntagm.models.causal.word_ends import word_ends
 from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.identity import Identified
 from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, refuse_headless, spelled
