@@ -29,8 +29,7 @@ from syntagm.core import UsageError
 from syntagm.models import rank
 from syntagm.models.answers import Entry, Fill, Gap
 from syntagm.models.batching import once
-from syntagm.models.causal.branches import Branches, Part, grow
-from syntagm.models.causal.candidates import Spelled, Speller
+from syntagm.models.causal.candidates import Branches, Part, Spelled, Speller, grow
 from syntagm.models.causal.forward import Forward
 from syntagm.models.causal.prefix_tree import Pack, plan
 from syntagm.models.hugging_face.entries import Entries
