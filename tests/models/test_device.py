@@ -20,8 +20,7 @@ from syntagm.models.device import FullPrecision
 from syntagm.models.hugging_face.weights import sample
 from syntagm.models.lstm.network import Network
 from syntagm.models.masked import model as masked
-from syntagm.models.masked.forward import MaskedForward
-from syntagm.models.masked.rows import Row
+from syntagm.models.masked.forward import MaskedForward, Row
 from syntagm.models.recurrent import reading
 from syntagm.runs.executors import local
 

@@ -15,9 +15,8 @@ from syntagm.models.answers import Fill, Gap
 from syntagm.models.batching import once
 from syntagm.models.hugging_face.entries import Entries
 from syntagm.models.hugging_face.tokens import refuse_beyond
-from syntagm.models.masked.forward import MaskedForward
+from syntagm.models.masked.forward import MaskedForward, Plan, words_in_place
 from syntagm.models.masked.in_place import Candidates, Places
-from syntagm.models.masked.rows import Plan, words_in_place
 from syntagm.models.rank import rank
 
 # Number of gaps in memory at a time; and of their candidates, if candidates of several tokens are scored.

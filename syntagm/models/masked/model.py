@@ -28,11 +28,9 @@ from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory,
 from syntagm.models.hugging_face.tokens import Framed, frame, is_added_by_class, refuse_beyond, refuse_random
 from syntagm.models.hugging_face.weights import hash_code, refuse_nan
 from syntagm.models.masked.family import BATCH, FAMILY
+from syntagm.models.masked.forward import NO_LIMIT, plan, probed
 from syntagm.models.masked.gaps import Filler
 from syntagm.models.masked.masking import MASKINGS
-from syntagm.models.masked.positions import NO_LIMIT
-from syntagm.models.masked.probe import probed
-from syntagm.models.masked.rows import plan
 from syntagm.models.reduction import reduce
 from syntagm.models.windows import Window, around, overlap_of, refuse_overlap, shares
 
