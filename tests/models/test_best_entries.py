@@ -17,7 +17,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 from syntagm.core import ModelError, UsageError
 from syntagm.models import Entry, Gap, LanguageModel
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.hugging_face.entries import Entries
+from syntagm.models.hugging_face.tokens import Entries
 from syntagm.models.masked.model import Masked
 from syntagm.models.names import load
 from syntagm.models.rank import likeliest

@@ -32,8 +32,7 @@ from syntagm.models.batching import once
 from syntagm.models.causal.candidates import Branches, Part, Spelled, Speller, grow
 from syntagm.models.causal.forward import Forward
 from syntagm.models.causal.prefix_tree import Pack, plan
-from syntagm.models.hugging_face.entries import Entries
-from syntagm.models.hugging_face.tokens import Borders, refuse_beyond, speller, word_borders
+from syntagm.models.hugging_face.tokens import Borders, Entries, refuse_beyond, speller, word_borders
 
 # Tokenizers mark ends of words in one of three ways. In the first, a space belongs to the token after it (GPT-2,
 # Llama): a word has ended if the next token begins with white space or a punctuation mark, or is the end-of-text

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from syntagm.models.answers import Fill, Gap
 from syntagm.models.batching import once
-from syntagm.models.hugging_face.entries import Entries
-from syntagm.models.hugging_face.tokens import Framed, frame, refuse_beyond
+from syntagm.models.hugging_face.tokens import Entries, Framed, frame, refuse_beyond
 from syntagm.models.masked.forward import MaskedForward, Plan, words_in_place
 from syntagm.models.rank import rank
 
