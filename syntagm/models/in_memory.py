@@ -113,8 +113,7 @@ class InTraining:
     def at(self, model: Any, step: int) -> LanguageModel:
         """Return the language model at a step. It may be used until the next training step."""
         from syntagm.models.hugging_face.loading import Loaded
-        from syntagm.models.hugging_face.state import described, state_of
-        from syntagm.models.hugging_face.weights import hash_settings, sample
+        from syntagm.models.hugging_face.weights import described, hash_settings, sample, state_of
 
         # The architecture doesn't change during training. Another model object, or one with other hooks, is probed again.
         place = (id(model), model.dtype, state_of(model, self._tokenizer))

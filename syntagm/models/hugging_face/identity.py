@@ -7,8 +7,15 @@ from functools import cached_property
 
 from syntagm.models.contract import LanguageModel, changed
 from syntagm.models.hugging_face.loading import Loaded
-from syntagm.models.hugging_face.state import effect, refuse_other, state_of
-from syntagm.models.hugging_face.weights import hash_code, refuse_training, sample, stored
+from syntagm.models.hugging_face.weights import (
+    effect,
+    hash_code,
+    refuse_other,
+    refuse_training,
+    sample,
+    state_of,
+    stored,
+)
 from syntagm.models.unchanged import checksum
 
 # How far the logits of a model may be from those that it had, relative to the largest: the number of threads may differ.

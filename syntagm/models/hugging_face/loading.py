@@ -13,7 +13,7 @@ from huggingface_hub import constants
 from syntagm.core import ModelError, UsageError, hashing, hub, seal
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
-from syntagm.models.hugging_face import adapter, location, state
+from syntagm.models.hugging_face import adapter, location, weights
 from syntagm.models.hugging_face.checkpoint import LOADERS, Checkpoint, Kind, read_checkpoint
 from syntagm.models.hugging_face.damage import refuse_damaged_weights
 from syntagm.models.hugging_face.foreign import UNUSABLE, one_error
@@ -123,9 +123,9 @@ def in_memory(kind: Kind, model: Any, tokenizer: Any, label: str, create: Callab
         )  # fmt: skip
     quantisation = settings_of(model.config)
     loaded = Loaded(
-        model, tokenizer, label, state.with_state(hash_of_weights(model, tokenizer)(), model),
+        model, tokenizer, label, weights.with_state(hash_of_weights(model, tokenizer)(), model),
         quantised=described(quantisation) if quantisation and getattr(model, "is_quantized", False) else "",
-        record=state.described(model),
+        record=weights.described(model),
     )  # fmt: skip
     like = f"Is it a model with a {kind} head, such as one of {LOADERS[kind].__name__}, and is this its tokenizer?"
     with one_error(f"{kind}:{label}", UNUSABLE, like):
