@@ -21,7 +21,7 @@ from models_for_tests import byte_level, lstm, transformer
 import syntagm as sg
 from syntagm import cli
 from syntagm.models import names
-from syntagm.models.hugging_face.foreign import one_error
+from syntagm.models.hugging_face.unsafe import one_error
 from syntagm.models.masked import forward
 from syntagm.runs.cache import AnswerCache
 

@@ -32,7 +32,7 @@ from syntagm.models.hugging_face.checkpoint import (
     refuse_incomplete as refuse_incomplete,
     unused_weights as unused_weights,
 )
-from syntagm.models.hugging_face.foreign import described as described, is_foreign as is_foreign
+from syntagm.models.hugging_face.unsafe import described as described, is_foreign as is_foreign
 from syntagm.models.hugging_face.loading import refuse_damaged as refuse_damaged
 from syntagm.models.hugging_face.unsafe import (
     refuse_endless_tokenizer as refuse_endless_tokenizer,

@@ -32,7 +32,6 @@ from syntagm.models.causal.family import BATCH, FAMILY
 from syntagm.models.causal.forward import NO_LIMIT, Rows
 from syntagm.models.causal.gaps import Filler, word_ends
 from syntagm.models.causal.probe import probed
-from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, described, one_error
 from syntagm.models.hugging_face.identity import Identified
 from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, refuse_headless, spelled
 from syntagm.models.hugging_face.tokens import (
@@ -45,6 +44,7 @@ from syntagm.models.hugging_face.tokens import (
     symbol,
     word_borders,
 )
+from syntagm.models.hugging_face.unsafe import CURE, UNUSABLE, described, one_error
 from syntagm.models.hugging_face.weights import hash_code, refuse_nan
 from syntagm.models.windows import Window, before, overlap_of, refuse_overlap, shares
 

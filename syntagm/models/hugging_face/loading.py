@@ -19,8 +19,6 @@ from syntagm.models.contract import LanguageModel
 from syntagm.models.device import FullPrecision, device
 from syntagm.models.hugging_face import location, weights
 from syntagm.models.hugging_face.checkpoint import LOADERS, Checkpoint, Kind, read_checkpoint
-from syntagm.models.hugging_face.damage import refuse_damaged_weights
-from syntagm.models.hugging_face.foreign import UNUSABLE, is_foreign, one_error
 from syntagm.models.hugging_face.location import CONFIG, WEIGHTS
 from syntagm.models.hugging_face.options import CARD
 from syntagm.models.hugging_face.quantised import (
@@ -32,7 +30,15 @@ from syntagm.models.hugging_face.quantised import (
     refuse_unused,
     settings_of,
 )
-from syntagm.models.hugging_face.unsafe import PICKLE, refuse_special_files, refuse_unsafe
+from syntagm.models.hugging_face.unsafe import (
+    PICKLE,
+    UNUSABLE,
+    is_foreign,
+    one_error,
+    refuse_damaged_weights,
+    refuse_special_files,
+    refuse_unsafe,
+)
 from syntagm.models.hugging_face.weights import hash_folder, hash_of_weights, hash_stored, may_change, refuse_training
 
 _TASKS = (None, "CAUSAL_LM", "FEATURE_EXTRACTION")

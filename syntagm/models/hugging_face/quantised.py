@@ -12,8 +12,7 @@ import torch
 import transformers
 
 from syntagm.core import ModelError, extras, regular
-from syntagm.models.hugging_face.damage import stored_types
-from syntagm.models.hugging_face.unsafe import refuse_endless
+from syntagm.models.hugging_face.unsafe import refuse_endless, stored_types
 
 # The package believes the lengths of arrays, and keeps half a kilobyte for each value. The format is described in
 # https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from syntagm.core import ModelError, UsageError
 from syntagm.models.answers import Entry
-from syntagm.models.hugging_face.foreign import one_error
+from syntagm.models.hugging_face.unsafe import one_error
 from syntagm.models.rank import likeliest, rank
 
 # Only one thread at a time may change how tokenizers truncate and pad.

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from syntagm.core import ModelError
 from syntagm.models.answers import Fill, Gap, InContext, Reductions, Surprisals
 from syntagm.models.device import send
-from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.identity import Identified
 from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, refuse_headless, spelled
 from syntagm.models.hugging_face.tokens import Framed, frame, is_added_by_class, refuse_beyond, refuse_random
+from syntagm.models.hugging_face.unsafe import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.weights import hash_code, refuse_nan
 from syntagm.models.masked.family import BATCH, FAMILY
 from syntagm.models.masked.forward import NO_LIMIT, plan, probed

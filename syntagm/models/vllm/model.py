@@ -23,10 +23,9 @@ from syntagm.models.answers import InContext, Surprisals
 from syntagm.models.batching import in_batches, once
 from syntagm.models.conformance import TEXTS
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.foreign import is_foreign
 from syntagm.models.hugging_face.loading import refuse_damaged
 from syntagm.models.hugging_face.tokens import encode, refuse_random, symbol
-from syntagm.models.hugging_face.unsafe import refuse_unsafe
+from syntagm.models.hugging_face.unsafe import is_foreign, refuse_unsafe
 from syntagm.models.hugging_face.weights import hash_folder
 from syntagm.models.possible import ROUNDING_NATS, round_up
 from syntagm.models.vllm.family import FAMILY
