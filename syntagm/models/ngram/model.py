@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from syntagm.core import ModelError, UsageError, hashing
-from syntagm.models.ngram import arpa_reader, folder, kenlm
+from syntagm.models.ngram import arpa, folder, kenlm
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.kenlm import KenLM
@@ -42,7 +42,7 @@ def load(path: str, **options: str) -> BackOff | KenLM:
         if "unknown" in options:
             raise UsageError("model option unknown", "a KenLM binary, whose words can't be listed", "an ARPA file")
         return KenLM(place, name, digest, tokenisation)
-    ngrams = arpa_reader.read(place)
+    ngrams = arpa.read(place)
     vocabulary = Vocabulary(ngrams.words[:-1], 1, "berkeley" if chosen.get("unknown") == "berkeley" else "none")
     return BackOff(ngrams, vocabulary, name, digest, tokenisation)
 
