@@ -49,7 +49,7 @@ from syntagm.models.in_memory import (
     from_transformers as from_transformers,
     uncompiled as uncompiled,
 )
-from syntagm.models.lstm import network as network
+from syntagm.models.lstm import model as network
 from syntagm.models.lstm.model import Lstm as Lstm
 from syntagm.models.masked.masking import MASKINGS as MASKINGS
 from syntagm.models.multitask.network import UNKNOWN as UNKNOWN, tag as tag

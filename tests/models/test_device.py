@@ -18,7 +18,7 @@ from syntagm.models.causal.forward import Forward, Head
 from syntagm.models.causal.prefix_tree import Pack, plan
 from syntagm.models.device import FullPrecision
 from syntagm.models.hugging_face.weights import sample
-from syntagm.models.lstm.network import Network
+from syntagm.models.lstm.model import LstmNetwork
 from syntagm.models.masked import model as masked
 from syntagm.models.masked.forward import MaskedForward, Row
 from syntagm.models.recurrent import reading
@@ -207,7 +207,7 @@ class TestFullPrecision:
             seen.append(precisions())
 
         if kind == "lstm":
-            network = Network(20, 8, 8, 1).eval()
+            network = LstmNetwork(20, 8, 8, 1).eval()
             network.register_forward_hook(note)
             list(reading.read_in_portions(network, [1, 2, 3], 2))
         elif kind == "masked":

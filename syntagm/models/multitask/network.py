@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from syntagm.core import UsageError
 from syntagm.models.device import FullPrecision
-from syntagm.models.lstm import network
+from syntagm.models.lstm import model
 
 # The second output layer: one of its own, or that of the words, whose first rows also stand for tags.
 HEADS = ("linear", "shared")
@@ -18,7 +18,7 @@ HEADS = ("linear", "shared")
 UNKNOWN = -1
 
 
-class Network(network.Network):
+class Network(model.LstmNetwork):
     """An LSTM with an output layer for words and one for tags."""
 
     def __init__(
