@@ -20,7 +20,7 @@ from torch.nn.functional import cross_entropy
 from syntagm.core import InputError
 from syntagm.models import UNKNOWN, RecurrentModel, tag
 from syntagm.models.multitask import model
-from syntagm.models.multitask.network import Network
+from syntagm.models.multitask.model import MultitaskNetwork
 from syntagm.training import state
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.multitask import tagged
@@ -36,7 +36,7 @@ class Multitask(RecurrentLearner):
 
     model: ClassVar[type[RecurrentModel]] = model.Multitask
     settings: MultitaskSettings
-    module: Network
+    module: MultitaskNetwork
 
     def __init__(self, corpus: Sequence[str], valid: Sequence[str], settings: MultitaskSettings) -> None:
         files, held_out = tagged.files(settings.tagging, corpus, valid)
@@ -52,13 +52,13 @@ class Multitask(RecurrentLearner):
             "held_out_tagged_words": sum(len(words) for words, _ in self._held_out),
         }  # fmt: skip
 
-    def network(self, on_cpu: bool) -> Network:
+    def network(self, on_cpu: bool) -> MultitaskNetwork:
         """Build the network for the vocabulary and the tags."""
         size, words, head = self.settings.size, len(self.vocabulary), self.settings.tagging.head
         if head == "shared" and len(self.tags) > words:
             found, cure = f"{len(self.tags):,} tags for {words:,} words", "Use --head linear, or more text."
             raise InputError("head", found, "no more tags than words, which share an output layer", cure)
-        return Network(
+        return MultitaskNetwork(
             words, size.embedding, size.hidden, size.layers, self.tags, head, size.dropout, size.tied,
             sparse=on_cpu and head == "linear" and self.settings.loop.optimiser == "sgd",
         )  # fmt: skip
