@@ -16,9 +16,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre
 
 from syntagm.models import Causal, LanguageModel, RecurrentModel, arpa, build, families, folder as _ngram_folder
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.jrnn.letters import Letters, Symbols
-from syntagm.models.jrnn.model import Jrnn
-from syntagm.models.jrnn.network import Network as JrnnNetwork, Size as JrnnSize
+from syntagm.models.jrnn.model import Jrnn, JrnnNetwork, Letters, Size as JrnnSize, Symbols
 from syntagm.models.ngram.model import load
 from syntagm.models.rnng.model import Rnng
 from syntagm.models.rnng.network import Network as Grammar
