@@ -20,8 +20,7 @@ from syntagm.models.jrnn.model import Jrnn, JrnnNetwork, Letters, Size as JrnnSi
 from syntagm.models.ngram.model import load
 from syntagm.models.rnng.model import Rnng
 from syntagm.models.rnng.network import Network as Grammar
-from syntagm.models.transformer_xl.model import TransformerXl
-from syntagm.models.transformer_xl.network import Network as TransformerXlNetwork, Size as TransformerXlSize
+from syntagm.models.transformer_xl.model import Size as TransformerXlSize, TransformerXl, TransformerXlNetwork
 from syntagm.training import NgramSettings, changed
 from syntagm.training.ngram.train import train
 
