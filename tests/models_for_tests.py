@@ -18,8 +18,8 @@ from syntagm.models import Causal, LanguageModel, RecurrentModel, arpa, build, f
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.jrnn.model import Jrnn, JrnnNetwork, Letters, Size as JrnnSize, Symbols
 from syntagm.models.ngram.model import load
+from syntagm.models.rnng.grammar import RnngNetwork as Grammar
 from syntagm.models.rnng.model import Rnng
-from syntagm.models.rnng.network import Network as Grammar
 from syntagm.models.transformer_xl.model import Size as TransformerXlSize, TransformerXl, TransformerXlNetwork
 from syntagm.training import NgramSettings, changed
 from syntagm.training.ngram.train import train

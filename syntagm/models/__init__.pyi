@@ -70,7 +70,7 @@ from syntagm.models.recurrent.network import State as State
 from syntagm.models.recurrent.reading import surprisals as surprisals
 from syntagm.models.rnng.grammar import NetworkGrammar as NetworkGrammar
 from syntagm.models.rnng.model import FORMAT as FORMAT
-from syntagm.models.rnng.network import lstm_step as lstm_step
+from syntagm.models.rnng.grammar import lstm_step as lstm_step
 from syntagm.models.rnng.search import (
     MOST_IN_A_ROW as MOST_IN_A_ROW,
     MOST_OPEN as MOST_OPEN,

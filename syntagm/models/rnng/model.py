@@ -22,8 +22,7 @@ from syntagm.models.answers import Surprisals
 from syntagm.models.contract import LanguageModel
 from syntagm.models.device import device
 from syntagm.models.rnng.family import FAMILY
-from syntagm.models.rnng.grammar import NetworkGrammar
-from syntagm.models.rnng.network import PARTS, Network
+from syntagm.models.rnng.grammar import PARTS, NetworkGrammar, RnngNetwork
 from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Reading, Sizes, search
 from syntagm.models.unchanged import checksum
 from syntagm.models.words import weights
@@ -50,7 +49,7 @@ class Rnng(LanguageModel):
     bos, exact = START, False
 
     def __init__(
-        self, network: Network, vocabulary: Vocabulary, labels: Sequence[str], tokens: str, label: str,
+        self, network: RnngNetwork, vocabulary: Vocabulary, labels: Sequence[str], tokens: str, label: str,
         options: Mapping[str, str],
     ) -> None:  # fmt: skip
         chosen = FAMILY.choose(options)
@@ -153,8 +152,8 @@ def load(path: str, **options: str) -> Rnng:
     return Rnng(stored.network, stored.vocabulary, description["labels"], description["tokens"], stored.label, options)
 
 
-def _build(description: weights.Description, vocabulary: Vocabulary) -> Network:
-    return Network(
+def _build(description: weights.Description, vocabulary: Vocabulary) -> RnngNetwork:
+    return RnngNetwork(
         len(vocabulary), len(description["labels"]), description["embedding"], description["hidden"],
         description["layers"], description["parts"], tied=description["tied"],
     )  # fmt: skip
