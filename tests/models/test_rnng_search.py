@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from syntagm.models import OPEN, REDUCE, SHIFT, Sizes, search
-from syntagm.models.rnng.derivations import Floats, Numbers
-from syntagm.models.rnng.search import Grammar
+from syntagm.models.rnng.search import Floats, Grammar, Numbers
 
 
 class Counting(Grammar):

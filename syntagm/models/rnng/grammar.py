@@ -18,8 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from syntagm.models.device import FullPrecision
-from syntagm.models.rnng.derivations import Floats, Numbers
-from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Grammar
+from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Floats, Grammar, Numbers
 
 # The state of a derivation is u = ReLU(W [s; a; y] + b). s is the top of a stack LSTM, whose elements are generated
 # words, open constituents, and closed ones; a is an LSTM over the actions, and y an LSTM over the words. `parts=stack`
