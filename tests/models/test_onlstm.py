@@ -15,7 +15,7 @@ from syntagm.cli import main
 from syntagm.core import ModelError, UsageError, seal
 from syntagm.models import Dropout, names
 from syntagm.models.onlstm.model import Layer, OnLstmNetwork, of_distances
-from syntagm.models.recurrent.softmax import AdaptiveSoftmax, Softmax
+from syntagm.models.recurrent.network import AdaptiveSoftmax, Softmax
 from syntagm.training.corpora.trees import parse, words
 
 SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]

@@ -102,7 +102,7 @@ def _words(vocabulary: Path, tokens: str) -> list[str]:
 
 
 def _size(config: Path, words: int) -> "Size":
-    from syntagm.models.recurrent.softmax import are_cutoffs
+    from syntagm.models.recurrent.network import are_cutoffs
     from syntagm.models.transformer_xl.model import Size
     from syntagm.models.words.weights import is_size
 

@@ -15,8 +15,7 @@ from syntagm.models.family import Family
 from syntagm.models.jrnn.family import FAMILY
 from syntagm.models.recurrent import network
 from syntagm.models.recurrent.model import RecurrentModel
-from syntagm.models.recurrent.network import State
-from syntagm.models.recurrent.softmax import Softmax
+from syntagm.models.recurrent.network import Softmax, State
 from syntagm.models.words import weights
 from syntagm.models.words.vocabulary import Vocabulary
 

@@ -9,8 +9,7 @@ from syntagm.models.family import Family
 from syntagm.models.lstm.family import FAMILY
 from syntagm.models.recurrent import network
 from syntagm.models.recurrent.model import RecurrentModel
-from syntagm.models.recurrent.network import State
-from syntagm.models.recurrent.softmax import Softmax
+from syntagm.models.recurrent.network import Softmax, State
 from syntagm.models.words import weights
 
 # Its layers are: embedding, dropout, LSTM with dropout between its layers, dropout, linear output layer. The weights

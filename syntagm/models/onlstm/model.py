@@ -18,8 +18,7 @@ from syntagm.models.family import Family
 from syntagm.models.onlstm.family import FAMILY
 from syntagm.models.recurrent import network, reading
 from syntagm.models.recurrent.model import RecurrentModel
-from syntagm.models.recurrent.network import State
-from syntagm.models.recurrent.softmax import AdaptiveSoftmax, Softmax
+from syntagm.models.recurrent.network import AdaptiveSoftmax, Softmax, State
 from syntagm.models.words import weights
 from syntagm.models.words.vocabulary import Vocabulary
 from syntagm.models.words.words import leaf, split

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from syntagm.models.device import FullPrecision
-from syntagm.models.recurrent.network import Network, State
-from syntagm.models.recurrent.softmax import Portion
+from syntagm.models.recurrent.network import Network, Portion, State
 from syntagm.models.reduction import reduce
 
 # Rows of the output layer computed at a time, so that logits stay in the CPU's cache.

@@ -15,8 +15,7 @@ from torch.nn.functional import linear
 from syntagm.models.family import Family
 from syntagm.models.recurrent import network
 from syntagm.models.recurrent.model import RecurrentModel
-from syntagm.models.recurrent.network import State
-from syntagm.models.recurrent.softmax import Clusters, refuse_odd_cutoffs
+from syntagm.models.recurrent.network import Clusters, State, refuse_odd_cutoffs
 from syntagm.models.transformer_xl.family import FAMILY
 from syntagm.models.words import weights
 from syntagm.models.words.vocabulary import Vocabulary
