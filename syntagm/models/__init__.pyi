@@ -67,7 +67,7 @@ from syntagm.models.program.model import (
 from syntagm.models.recurrent.declaration import settings as settings
 from syntagm.models.recurrent.model import RecurrentModel as RecurrentModel
 from syntagm.models.recurrent.network import State as State
-from syntagm.models.recurrent.reading import surprisals as surprisals
+from syntagm.models.recurrent.model import surprisals as surprisals
 from syntagm.models.rnng.grammar import NetworkGrammar as NetworkGrammar
 from syntagm.models.rnng.model import FORMAT as FORMAT
 from syntagm.models.rnng.grammar import lstm_step as lstm_step

@@ -21,7 +21,7 @@ from syntagm.models.hugging_face.weights import sample
 from syntagm.models.lstm.model import LstmNetwork
 from syntagm.models.masked import model as masked
 from syntagm.models.masked.forward import MaskedForward, Row
-from syntagm.models.recurrent import reading
+from syntagm.models.recurrent.model import read_in_portions
 from syntagm.runs.executors import local
 
 SEQUENCES = [[1, 2, 3, 4, 5], [1, 2, 3, 7, 8, 9], [1, 2], [4, 5, 6, 7]]
@@ -209,7 +209,7 @@ class TestFullPrecision:
         if kind == "lstm":
             network = LstmNetwork(20, 8, 8, 1).eval()
             network.register_forward_hook(note)
-            list(reading.read_in_portions(network, [1, 2, 3], 2))
+            list(read_in_portions(network, [1, 2, 3], 2))
         elif kind == "masked":
             model, tokenizer = (
                 masked_for_tests.transformer("bert", masked_for_tests.word_pieces()),

@@ -16,7 +16,7 @@ from torch import nn
 from syntagm.core import ModelError, Progress, UsageError, seal
 from syntagm.models import Lstm, names, surprisals
 from syntagm.models.lstm.model import LstmNetwork
-from syntagm.models.recurrent.reading import HEAD_ROWS
+from syntagm.models.recurrent.model import HEAD_ROWS
 from syntagm.training import Lstm as Learner, LstmSettings, OnePass, Settings, Size, Steps, Words, loop
 from syntagm.training.lstm.train import train
 from syntagm.training.recurrent.softmax import ROWS

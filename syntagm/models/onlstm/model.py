@@ -16,7 +16,7 @@ from syntagm.core import UsageError
 from syntagm.models.contract import UNLABELLED
 from syntagm.models.family import Family
 from syntagm.models.onlstm.family import FAMILY
-from syntagm.models.recurrent import network, reading
+from syntagm.models.recurrent import model, network
 from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.models.recurrent.network import AdaptiveSoftmax, Softmax, State
 from syntagm.models.words import weights
@@ -252,8 +252,8 @@ class OnLstm(RecurrentModel):
         filled = [text for text, text_words in divided.items() if text_words]
         sequences = [bos + self.vocabulary.ids(divided[text]) for text in filled]
         distances: dict[str, NDArray[np.floating]] = {}
-        for indices in reading.batches(sequences, self._batch):
-            rows = reading.rows(self._reader, [sequences[index] for index in indices], self._share)
+        for indices in model.batches(sequences, self._batch):
+            rows = model.rows(self._reader, [sequences[index] for index in indices], self._share)
             distances.update((filled[index], row[len(bos) :]) for index, row in zip(indices, rows, strict=True))
             if done:
                 done(sum(repeats[filled[index]] for index in indices))
