@@ -28,11 +28,11 @@ from numpy.typing import NDArray
 from syntagm.core import UsageError
 from syntagm.models import rank
 from syntagm.models.answers import Entry, Fill, Gap
-from syntagm.models.batching import once
 from syntagm.models.causal.candidates import Branches, Part, Spelled, Speller, grow
 from syntagm.models.causal.forward import Forward
 from syntagm.models.causal.prefix_tree import Pack, plan
 from syntagm.models.hugging_face.tokens import Borders, Entries, refuse_beyond, speller, word_borders
+from syntagm.models.windows import once
 
 # Tokenizers mark ends of words in one of three ways. In the first, a space belongs to the token after it (GPT-2,
 # Llama): a word has ended if the next token begins with white space or a punctuation mark, or is the end-of-text

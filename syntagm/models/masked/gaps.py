@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.models.answers import Fill, Gap
-from syntagm.models.batching import once
 from syntagm.models.hugging_face.tokens import Entries, Framed, frame, refuse_beyond
 from syntagm.models.masked.forward import MaskedForward, Plan, words_in_place
 from syntagm.models.rank import rank
+from syntagm.models.windows import once
 
 # A candidate is never tokenised alone, since its tokens depend on the text that it touches, up to the next spaces. To
 # avoid tokenising thousands of candidates in thousands of contexts, the full list of candidates is tokenised only in

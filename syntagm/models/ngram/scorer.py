@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from syntagm.core import ModelError
 from syntagm.models.answers import Entry, Fill, Gap, Reductions, Surprisals
-from syntagm.models.batching import in_batches, once
 from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import END, START
+from syntagm.models.windows import in_batches, once
 from syntagm.models.words.gaps import divide, single
 from syntagm.models.words.words import placed, split
 

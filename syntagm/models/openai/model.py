@@ -36,7 +36,6 @@ import numpy as np
 
 from syntagm.core import InputError, ModelError, UsageError
 from syntagm.models.answers import Surprisals
-from syntagm.models.batching import once
 from syntagm.models.conformance import prefixes
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.tokens import refuse_surrogates, starts_of
@@ -46,6 +45,7 @@ from syntagm.models.openai.client import Client, Spent
 from syntagm.models.openai.family import FAMILY
 from syntagm.models.partition import fault
 from syntagm.models.possible import round_up
+from syntagm.models.windows import once
 
 SCORER = "openai 2"
 PROBES = (

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from syntagm.core import ModelError, UsageError, hub
 from syntagm.models.answers import InContext, Surprisals
-from syntagm.models.batching import in_batches, once
 from syntagm.models.conformance import TEXTS
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.loading import refuse_damaged
@@ -29,7 +28,7 @@ from syntagm.models.hugging_face.unsafe import is_foreign, refuse_unsafe
 from syntagm.models.hugging_face.weights import hash_folder
 from syntagm.models.possible import ROUNDING_NATS, round_up
 from syntagm.models.vllm.family import FAMILY
-from syntagm.models.windows import Window, before, overlap_of
+from syntagm.models.windows import Window, before, in_batches, once, overlap_of
 
 SCORER = "vllm 1"
 # The number of texts that vLLM is given at a time; it divides them into batches itself.
