@@ -58,7 +58,7 @@ from syntagm.models.ngram.back_off import BackOff as BackOff
 from syntagm.models.ngram.ngrams import END as END, START as START, Ngrams as Ngrams
 from syntagm.models.ngram.scorer import Tokenisation as Tokenisation
 from syntagm.models.onlstm.model import Dropout as Dropout
-from syntagm.models.option import Choice as Choice, Fixed as Fixed, Option as Option, Value as Value
+from syntagm.models.family import Choice as Choice, Fixed as Fixed, Option as Option, Value as Value
 from syntagm.models.program.model import (
     Start as Start,
     refuse_unless_allowed as refuse_unless_allowed,

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from syntagm.core import ModelError, UsageError, hashing
+from syntagm.models.family import choice
 from syntagm.models.ngram import arpa, folder, kenlm
 from syntagm.models.ngram.back_off import BackOff
 from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.kenlm import KenLM
 from syntagm.models.ngram.scorer import Tokenisation
-from syntagm.models.option import choice
 from syntagm.models.words.vocabulary import Vocabulary
 from syntagm.models.words.words import unsplit
 

@@ -1,8 +1,7 @@
 """The declaration of the family `rnng`."""
 
 from syntagm.core import Whole
-from syntagm.models.family import Family, Program, Scoring
-from syntagm.models.option import DEVICE, NO_YES, Choice, Fixed, Option, Value, choice
+from syntagm.models.family import DEVICE, NO_YES, Choice, Family, Fixed, Option, Program, Scoring, Value, choice
 from syntagm.models.words.words import KINDS
 
 FAMILY = Family(

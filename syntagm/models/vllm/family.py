@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from syntagm.core import Whole
-from syntagm.models.family import Family, Program
+from syntagm.models.family import Choice, Family, Option, Program
 from syntagm.models.hugging_face.options import ARCHITECTURES, BOS, DTYPE, EOS, FLOATS, PROGRAMS
-from syntagm.models.option import Choice, Option
 
 FAMILY = Family(
     name="vllm",
