@@ -54,7 +54,7 @@ from syntagm.models.lstm.model import Lstm as Lstm
 from syntagm.models.masked.masking import MASKINGS as MASKINGS
 from syntagm.models.multitask.model import UNKNOWN as UNKNOWN, tag as tag
 from syntagm.models.ngram import arpa as arpa, folder as folder
-from syntagm.models.ngram.back_off import BackOff as BackOff
+from syntagm.models.ngram.model import BackOff as BackOff
 from syntagm.models.ngram.ngrams import END as END, START as START, Ngrams as Ngrams
 from syntagm.models.ngram.scorer import Tokenisation as Tokenisation
 from syntagm.models.onlstm.model import Dropout as Dropout

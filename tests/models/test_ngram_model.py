@@ -18,8 +18,8 @@ from safetensors.numpy import load_file, save_file
 from syntagm.cli import main
 from syntagm.core import InputError, ModelError, Progress, RunError, UsageError, lock, seal
 from syntagm.models import BackOff, Gap, Tokenisation, arpa, names
-from syntagm.models.ngram import kenlm as _kenlm, model as ngram
-from syntagm.models.ngram.kenlm import KenLM
+from syntagm.models.ngram import model as ngram
+from syntagm.models.ngram.model import KenLM
 from syntagm.models.words import words as _words
 from syntagm.training import NgramSettings, changed
 from syntagm.training.ngram.train import train
@@ -398,7 +398,7 @@ class Peer:
 
 
 def binary(monkeypatch: pytest.MonkeyPatch, unknown: float) -> KenLM:
-    monkeypatch.setattr(_kenlm, "_opened", lambda path: Peer(unknown))
+    monkeypatch.setattr(ngram, "_opened", lambda path: Peer(unknown))
     monkeypatch.setattr("importlib.metadata.version", lambda name: "0")
     return KenLM(Path("a.binary"), "binary", "0", Tokenisation("blanks", False, False))
 
