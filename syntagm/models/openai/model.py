@@ -39,7 +39,7 @@ from syntagm.models.answers import Surprisals
 from syntagm.models.conformance import prefixes
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.tokens import refuse_surrogates, starts_of
-from syntagm.models.openai import llama_cpp
+from syntagm.models.openai import servers
 from syntagm.models.openai.answers import Completion, completion, decimals, offsets
 from syntagm.models.openai.client import Client, Spent
 from syntagm.models.openai.family import FAMILY
@@ -74,10 +74,10 @@ class Served(LanguageModel):
     def __init__(self, client: Client, about: Mapping[str, str], options: Mapping[str, str], place: str) -> None:
         chosen = FAMILY.choose(options)
         self._client, self._model, self._place = client, about["id"], place
-        self._spells = about.get("owned_by") == llama_cpp.VLLM and llama_cpp.lists_tokens(
+        self._spells = about.get("owned_by") == servers.VLLM and servers.lists_tokens(
             client, self._model, "tokens of a text"
         )
-        self._llama_cpp = about.get("owned_by") == llama_cpp.LLAMA_CPP
+        self._llama_cpp = about.get("owned_by") == servers.LLAMA_CPP
         self._parallel, self._symbol = int(chosen["parallel"]), "" if chosen["bos"] == "auto" else chosen["bos"]
         weakref.finalize(self, _report, client.spent, place)
         first = [self._asked(text, threading.Event()) for text in PROBES]
@@ -141,7 +141,7 @@ class Served(LanguageModel):
         }  # fmt: skip
         try:
             if self._llama_cpp:
-                answer = llama_cpp.completed_stepwise(self._client, prompt, bool(self._symbol), echo, place, stop)
+                answer = servers.completed_stepwise(self._client, prompt, bool(self._symbol), echo, place, stop)
             else:
                 answer = completion(self._client.post(f"{self._client.base}/completions", body, place, stop), place)
         except InputError as error:
@@ -215,8 +215,8 @@ class Served(LanguageModel):
         """Return the offsets of tokens that vLLM's completions don't show exactly; None if that is not needed or not possible."""
         if not self._spells or "".join(pieces) in (text, f" {text}"):
             return None
-        tokens = llama_cpp.vocabulary_tokens(self._client, self._model, self._symbol + text, place)[self._listed :]
-        return llama_cpp.byte_offsets(text, tokens) if len(tokens) == len(pieces) else None
+        tokens = servers.vocabulary_tokens(self._client, self._model, self._symbol + text, place)[self._listed :]
+        return servers.byte_offsets(text, tokens) if len(tokens) == len(pieces) else None
 
     def _noise(self, alone: Sequence[Surprisals]) -> float:
         """Return the largest difference in bits, per text, between answers to texts that are asked about in two ways."""
