@@ -24,7 +24,7 @@ def family(
         name=name,
         summary=summary,
         module=f"syntagm.models.{name}.model",
-        checks="syntagm.models.words.folder",
+        checks="syntagm.models.words.vocabulary",
         settings=settings,
         can=can,
         references=references,

@@ -8,7 +8,7 @@ FAMILY = Family(
     name="rnng",
     summary="Recurrent neural network grammars, trained on trees by `syntagm train rnng`; scored by a beam search.",
     module="syntagm.models.rnng.model",
-    checks="syntagm.models.words.folder",
+    checks="syntagm.models.words.vocabulary",
     settings=(
         Fixed("bos", Value("yes")),
         Option(
