@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from syntagm.core import InputError, UsageError, public
 from syntagm.evaluation.texts import refuse_file_name
 from syntagm.models import Asking, LanguageModel, Surprisals, names
-from syntagm.models.words import words as _words
+from syntagm.models.words import splitting as _words
 from syntagm.training import kind, portions
 
 # Number of texts scored at a time, which bounds the memory.

@@ -82,4 +82,4 @@ from syntagm.models.rnng.search import (
 )
 from syntagm.models.words import vocabulary as vocabulary
 from syntagm.models.words.vocabulary import Vocabulary as Vocabulary, build as build, read as read
-from syntagm.models.words.words import between_blanks as between_blanks, leaf as leaf
+from syntagm.models.words.splitting import between_blanks as between_blanks, leaf as leaf

@@ -20,7 +20,7 @@ from syntagm.core import InputError, ModelError, Progress, RunError, UsageError,
 from syntagm.models import BackOff, Gap, Tokenisation, arpa, names
 from syntagm.models.ngram import model as ngram
 from syntagm.models.ngram.model import KenLM
-from syntagm.models.words import words as _words
+from syntagm.models.words import splitting as _words
 from syntagm.training import NgramSettings, changed
 from syntagm.training.ngram.train import train
 

@@ -24,7 +24,7 @@ from training_for_tests import GPT2, LSTM, learn
 
 from syntagm.cli import _lines, main
 from syntagm.core import InputError, Interrupted, ModelError, Progress, RunError, UsageError, lock, seal
-from syntagm.models.words import words as _words
+from syntagm.models.words import splitting as _words
 from syntagm.training import Default, LstmSettings, Settings, families, loop, state
 from syntagm.training.gpt2.settings import Gpt2Settings, Text
 from syntagm.training.gpt2.train import train as train_gpt2

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from syntagm.evaluation.conventions.unigram import Unigrams
 from syntagm.models import Surprisals
-from syntagm.models.words import words as _words
+from syntagm.models.words import splitting as _words
 
 Numbers = NDArray[np.float64]
 Tokens = Literal["blanks", "treebank"]

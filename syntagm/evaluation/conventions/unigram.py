@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from syntagm.core import UsageError
 from syntagm.models import Asking
 from syntagm.models.names import load
-from syntagm.models.words import words as _words
+from syntagm.models.words import splitting as _words
 from syntagm.training import corpus
 
 NGRAM = "ngram:"

@@ -29,8 +29,8 @@ from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import END, START, UNKNOWN, Ngrams
 from syntagm.models.ngram.scorer import Tokenisation, WordScorer
 from syntagm.models.rank import likeliest, reduce
+from syntagm.models.words.splitting import unsplit
 from syntagm.models.words.vocabulary import Vocabulary
-from syntagm.models.words.words import unsplit
 
 _BACK_OFF_SCORER = "ngram 1"
 _KEPT = 32

@@ -20,8 +20,8 @@ from syntagm.models.recurrent import model, network
 from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.models.recurrent.network import AdaptiveSoftmax, Softmax, State
 from syntagm.models.words import weights
+from syntagm.models.words.splitting import leaf, split
 from syntagm.models.words.vocabulary import Vocabulary
-from syntagm.models.words.words import leaf, split
 
 # Neurons are ordered: where one is forgotten, so are those before it. Each layer has `width` neurons in chunks of
 # `chunk`, and two master gates with a value for each chunk. With cumax(x) = cumsum(softmax(x)), the equations are

@@ -3,7 +3,7 @@
 from syntagm.core import Whole
 from syntagm.models.contract import Query
 from syntagm.models.family import DEVICE, NO_YES, YES_NO, Choice, Family, Fixed, Option, Program, Value, choice
-from syntagm.models.words.words import KINDS
+from syntagm.models.words.splitting import KINDS
 
 CAN: tuple[Query, ...] = ("score", "reduce", "fill", "best")
 

@@ -27,8 +27,8 @@ from syntagm.models.unchanged import checksum
 from syntagm.models.windows import in_batches, once, refuse_overlap
 from syntagm.models.words import weights
 from syntagm.models.words.gaps import divide, single
+from syntagm.models.words.splitting import words
 from syntagm.models.words.vocabulary import END, Vocabulary
-from syntagm.models.words.words import words
 
 # Rows of the output layer computed at a time, so that logits stay in the CPU's cache.
 HEAD_ROWS = 256

@@ -2,7 +2,7 @@
 
 from syntagm.core import Whole
 from syntagm.models.family import DEVICE, NO_YES, Choice, Family, Fixed, Option, Program, Scoring, Value, choice
-from syntagm.models.words.words import KINDS
+from syntagm.models.words.splitting import KINDS
 
 FAMILY = Family(
     name="rnng",

@@ -26,8 +26,8 @@ from syntagm.models.rnng.grammar import PARTS, NetworkGrammar, RnngNetwork
 from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Reading, Sizes, search
 from syntagm.models.unchanged import checksum
 from syntagm.models.words import weights
+from syntagm.models.words.splitting import leaf, split, words
 from syntagm.models.words.vocabulary import Vocabulary
-from syntagm.models.words.words import leaf, split, words
 
 SCORER = "rnng 1"
 FORMAT = 1

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from syntagm.core import ModelError
 from syntagm.models.answers import Gap
-from syntagm.models.words.words import is_split, split
+from syntagm.models.words.splitting import is_split, split
 
 # A placeholder for any other word, so that the text before or after it is split as inside a sentence.
 _OTHER = "x"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.core import UsageError, atomic
-from syntagm.models.words import words as _words
+from syntagm.models.words import splitting as _words
 from syntagm.training.corpora import corpus
 
 Selection: TypeAlias = NDArray[np.bool_]

@@ -28,7 +28,7 @@ from syntagm.models import (
     folder as _ngram_folder,
     vocabulary as _vocabulary,
 )
-from syntagm.models.words import words as _words
+from syntagm.models.words import splitting as _words
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.corpora.trees import SUFFIXES
 from syntagm.training.ngram.kneser_ney import estimate
