@@ -26,11 +26,10 @@ from numpy.typing import NDArray
 
 from syntagm.core import ModelError, lacks_memory
 from syntagm.models.causal.prefix_tree import Budget, Pack, batches, plan
-from syntagm.models.device import FullPrecision, free, send
+from syntagm.models.device import FullPrecision, free, reduce, send
 from syntagm.models.hugging_face.quantised import plain
 from syntagm.models.hugging_face.tokens import Borders
 from syntagm.models.hugging_face.weights import own_pass
-from syntagm.models.reduction import reduce
 
 # On a CPU, logits are written into one buffer that is reused, because allocating memory is slow (oneDNN allocates what
 # it returns), and the log-sum-exp is computed in blocks that fit into the processor's cache. It is computed in float32

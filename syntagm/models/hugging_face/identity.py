@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from syntagm.models.contract import LanguageModel, changed
+from syntagm.models.device import checksum
 from syntagm.models.hugging_face.loading import Loaded
 from syntagm.models.hugging_face.weights import (
     effect,
@@ -16,7 +17,6 @@ from syntagm.models.hugging_face.weights import (
     state_of,
     stored,
 )
-from syntagm.models.unchanged import checksum
 
 # How far the logits of a model may be from those that it had, relative to the largest: the number of threads may differ.
 _CLOSE, _CLOSE_16_BITS = 1e-3, 5e-2

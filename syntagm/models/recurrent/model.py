@@ -18,12 +18,10 @@ from torch import Tensor
 
 from syntagm.models.answers import Entry, Fill, Gap, InContext, Reductions, Surprisals
 from syntagm.models.contract import LanguageModel
-from syntagm.models.device import FullPrecision, device
+from syntagm.models.device import FullPrecision, checksum, device, reduce
 from syntagm.models.family import Family
 from syntagm.models.rank import likeliest, rank
 from syntagm.models.recurrent.network import Network, Portion, State
-from syntagm.models.reduction import reduce
-from syntagm.models.unchanged import checksum
 from syntagm.models.windows import in_batches, once, refuse_overlap
 from syntagm.models.words import weights
 from syntagm.models.words.gaps import divide, single

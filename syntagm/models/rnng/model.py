@@ -20,11 +20,10 @@ import torch
 from syntagm.core import UsageError
 from syntagm.models.answers import Surprisals
 from syntagm.models.contract import LanguageModel
-from syntagm.models.device import device
+from syntagm.models.device import checksum, device
 from syntagm.models.rnng.family import FAMILY
 from syntagm.models.rnng.grammar import PARTS, NetworkGrammar, RnngNetwork
 from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Reading, Sizes, search
-from syntagm.models.unchanged import checksum
 from syntagm.models.words import weights
 from syntagm.models.words.splitting import leaf, split, words
 from syntagm.models.words.vocabulary import Vocabulary
