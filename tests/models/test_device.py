@@ -12,11 +12,11 @@ import pytest
 import torch
 from models_for_tests import CAUSAL
 
-from syntagm.models import device, names
+from syntagm.models import devices, names
 from syntagm.models.causal import model as causal
 from syntagm.models.causal.forward import Forward, Head
 from syntagm.models.causal.prefix_tree import Pack, plan
-from syntagm.models.device import FullPrecision
+from syntagm.models.devices import FullPrecision
 from syntagm.models.hugging_face.weights import sample
 from syntagm.models.lstm.model import LstmNetwork
 from syntagm.models.masked import model as masked
@@ -160,7 +160,7 @@ def test_a_gpu_gives_the_numbers_of_the_cpu(options: str) -> None:
 
 
 def precisions() -> list[Any]:
-    return device._precisions()
+    return devices._precisions()
 
 
 class TestFullPrecision:
@@ -172,7 +172,7 @@ class TestFullPrecision:
         torch.set_float32_matmul_precision("high")
         yield
         torch.set_float32_matmul_precision("highest")
-        device._set_precisions(before)
+        devices._set_precisions(before)
 
     def test_it_holds_inside_and_nowhere_else(self) -> None:
         before = precisions()

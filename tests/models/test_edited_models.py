@@ -13,7 +13,7 @@ from toy_runs import pairs
 
 import syntagm as sg
 from syntagm.models import Asking
-from syntagm.models.device import checksum
+from syntagm.models.devices import checksum
 from syntagm.runs import run_suites
 from syntagm.runs.cache import AnswerCache
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from syntagm.core import ModelError, lacks_memory
 from syntagm.models.causal.prefix_tree import Budget, Pack, batches, plan
-from syntagm.models.device import FullPrecision, free, reduce, send
+from syntagm.models.devices import FullPrecision, free, reduce, send
 from syntagm.models.hugging_face.quantised import plain
 from syntagm.models.hugging_face.tokens import Borders
 from syntagm.models.hugging_face.weights import own_pass

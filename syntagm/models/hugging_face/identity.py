@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from syntagm.models.contract import LanguageModel, changed
-from syntagm.models.device import checksum
+from syntagm.models.devices import checksum
 from syntagm.models.hugging_face.loading import Loaded
 from syntagm.models.hugging_face.weights import (
     effect,

@@ -16,7 +16,7 @@ from huggingface_hub import constants
 
 from syntagm.core import ModelError, UsageError, extras, hashing, hub, json, regular, seal
 from syntagm.models.contract import LanguageModel
-from syntagm.models.device import FullPrecision, device
+from syntagm.models.devices import FullPrecision, device
 from syntagm.models.hugging_face import location, weights
 from syntagm.models.hugging_face.checkpoint import LOADERS, Checkpoint, Kind, read_checkpoint
 from syntagm.models.hugging_face.location import CONFIG, WEIGHTS

@@ -12,7 +12,7 @@ import torch
 
 from syntagm.core import ModelError, UsageError, hashing, regular
 from syntagm.models.contract import changed
-from syntagm.models.device import FullPrecision
+from syntagm.models.devices import FullPrecision
 from syntagm.models.hugging_face.quantised import plain
 from syntagm.models.hugging_face.unsafe import PICKLES
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from torch.nn.functional import embedding
 
 from syntagm.core import ModelError, lacks_memory
-from syntagm.models.device import FullPrecision, free, send
+from syntagm.models.devices import FullPrecision, free, send
 from syntagm.models.hugging_face.tokens import Framed
 from syntagm.models.possible import round_up
 

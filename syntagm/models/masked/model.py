@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from syntagm.core import ModelError
 from syntagm.models.answers import Fill, Gap, InContext, Reductions, Surprisals
-from syntagm.models.device import reduce, send
+from syntagm.models.devices import reduce, send
 from syntagm.models.hugging_face.identity import Identified
 from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, refuse_headless, spelled
 from syntagm.models.hugging_face.tokens import Framed, frame, is_added_by_class, refuse_beyond, refuse_random

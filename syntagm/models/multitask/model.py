@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from syntagm.core import UsageError
-from syntagm.models.device import FullPrecision
+from syntagm.models.devices import FullPrecision
 from syntagm.models.family import Family
 from syntagm.models.lstm import model
 from syntagm.models.lstm.model import Lstm

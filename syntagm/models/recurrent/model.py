@@ -18,7 +18,7 @@ from torch import Tensor
 
 from syntagm.models.answers import Entry, Fill, Gap, InContext, Reductions, Surprisals
 from syntagm.models.contract import LanguageModel
-from syntagm.models.device import FullPrecision, checksum, device, reduce
+from syntagm.models.devices import FullPrecision, checksum, device, reduce
 from syntagm.models.family import Family
 from syntagm.models.rank import likeliest, rank
 from syntagm.models.recurrent.network import Network, Portion, State

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from syntagm.models.device import FullPrecision
+from syntagm.models.devices import FullPrecision
 from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Floats, Grammar, Numbers
 
 # The state of a derivation is u = ReLU(W [s; a; y] + b). s is the top of a stack LSTM, whose elements are generated

@@ -20,7 +20,7 @@ import torch
 from syntagm.core import UsageError
 from syntagm.models.answers import Surprisals
 from syntagm.models.contract import LanguageModel
-from syntagm.models.device import checksum, device
+from syntagm.models.devices import checksum, device
 from syntagm.models.rnng.family import FAMILY
 from syntagm.models.rnng.grammar import PARTS, NetworkGrammar, RnngNetwork
 from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Reading, Sizes, search
