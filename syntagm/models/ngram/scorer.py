@@ -13,8 +13,7 @@ from syntagm.models.answers import Entry, Fill, Gap, Reductions, Surprisals
 from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import END, START
 from syntagm.models.windows import in_batches, once
-from syntagm.models.words.gaps import divide, single
-from syntagm.models.words.splitting import placed, split
+from syntagm.models.words.splitting import divide, placed, single, split
 
 _TEXTS = 8_192
 BITS = -np.log2(10.0)

@@ -24,8 +24,7 @@ from syntagm.models.rank import likeliest, rank
 from syntagm.models.recurrent.network import Network, Portion, State
 from syntagm.models.windows import in_batches, once, refuse_overlap
 from syntagm.models.words import weights
-from syntagm.models.words.gaps import divide, single
-from syntagm.models.words.splitting import words
+from syntagm.models.words.splitting import divide, single, words
 from syntagm.models.words.vocabulary import END, Vocabulary
 
 # Rows of the output layer computed at a time, so that logits stay in the CPU's cache.

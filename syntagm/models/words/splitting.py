@@ -7,15 +7,160 @@ So each distinct piece is tokenised once.
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.core import UsageError
-from syntagm.models.words import moses, treetagger
+from syntagm.core import ModelError, UsageError
+from syntagm.models.answers import Gap
 
-_SPLITTERS = {"moses": moses.split, "treetagger": treetagger.split, "wikitext": moses.split_wikitext}
+# The rules are those of `tokenizer.perl -l en -no-escape`, with letters and digits as Python defines them. A final full
+# stop is separated from the last word of a text, too, unless that is an abbreviation (as in versions before 2017).
+#
+# WikiText is split in this way with `-a` (hyphens between letters are words), and the commas and points in numbers are
+# words. These are written between @: `3 @,@ 000`.
+
+# Abbreviations after which a full stop is not separated; those of the second set, only before a digit.
+ABBREVIATIONS = frozenset(
+    """
+    Adj Adm Adv Asst Bart Bldg Brig Bros Capt Cmdr Col Comdr Con Corp Cpl DR Dr Drs Ens Gen Gov Hon Hosp Hr Insp Lt MM MR
+    MRS MS Maj Messrs Mlle Mme Mr Mrs Ms Msgr Nos Nr Op Ord Pfc Ph Prof Pvt Rep Reps Res Rev Rs Rt Sen Sens Sfc Sgt Sr St
+    Supt Surg Jan Feb Mar Apr Jun Jul Aug Sep Oct Nov Dec e.g i.e rev v vs
+    """.split()  # noqa: SIM905, shorter than a list
+) | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_BEFORE_DIGITS = frozenset(["No", "Art", "pp"])
+
+# Perl doesn't count superscripts and fractions as digits, Python does.
+_SPECIAL = re.compile(r"([^\w\s.'`,\-]|[_²³¹¼-¾⁰-₉⅐-⅟])")
+_HYPHEN = re.compile(r"([^\W_])-(?=[^\W_])")
+_DOTS = re.compile(r"(\.{2,})")
+_COMMAS = ((re.compile(r"(\D),"), r"\1 , "), (re.compile(r",(\D)"), r" , \1"))
+_NUMBER = re.compile(r"(?<=\d)([,.])(?=\d)")
+_LETTER = r"[^\W\d_]"
+_NO_LETTER = r"[\W\d_]"
+# In the order of the original. The neighbours of a match are consumed: of two apostrophes around a letter, only the first
+# is separated.
+_APOSTROPHES = tuple(
+    (re.compile(f"({left})'({right})"), replacement)
+    for left, right, replacement in (
+        (_NO_LETTER, _NO_LETTER, r"\1 ' \2"),
+        (r"[\W_]", _LETTER, r"\1 ' \2"),
+        (_LETTER, _NO_LETTER, r"\1 ' \2"),
+        (_LETTER, _LETTER, r"\1 '\2"),
+        (r"\d", "s", r"\1 '\2"),
+    )
+)
+
+
+def split_moses(text: str) -> list[str]:
+    """Split a text into words.
+
+    >>> split_moses("Dr. Smith's 3,000 sheep-dogs can't (e.g.) wait...")
+    ['Dr.', 'Smith', "'s", '3,000', 'sheep-dogs', 'can', "'t", '(', 'e.g.', ')', 'wait', '...']
+    """
+    return _moses_words(text, hyphens=False)
+
+
+def split_wikitext(text: str) -> list[str]:
+    """Split a text into words in the form of WikiText.
+
+    >>> split_wikitext("3,000 sheep-dogs")
+    ['3', '@,@', '000', 'sheep', '@-@', 'dogs']
+    """
+    return [part for word in _moses_words(text, hyphens=True) for part in _NUMBER.sub(r" @\1@ ", word).split()]
+
+
+def _moses_words(text: str, hyphens: bool) -> list[str]:
+    spaced = _SPECIAL.sub(r" \1 ", f" {text} ")
+    if hyphens:
+        spaced = _HYPHEN.sub(r"\1 @-@ ", spaced)
+    spaced = _DOTS.sub(r" \1 ", spaced)
+    for pattern, replacement in (*_COMMAS, *_APOSTROPHES):
+        spaced = pattern.sub(replacement, spaced)
+    pieces = spaced.split()
+    words = []
+    for piece, following in zip_longest(pieces, pieces[1:], fillvalue=""):
+        stem = piece[:-1]
+        if piece[-1] != "." or not stem.strip(".") or _is_abbreviation(stem, following):
+            words.append(piece)
+        else:
+            words += [stem, "."]
+    if len(words) > 1 and words[-1] == "'" and words[-2][-1] == "." and words[-2].strip("."):
+        words[-2:] = [words[-2][:-1], ".", "'"]
+    return words
+
+
+def _is_abbreviation(stem: str, following: str) -> bool:
+    if "." in stem and any(map(str.isalpha, stem)):
+        return True
+    before_digit = stem in _BEFORE_DIGITS and following[:1].isdecimal()
+    return stem in ABBREVIATIONS or following[:1].islower() or before_digit
+
+
+# TreeTagger's list of abbreviations is not free. That of Moses takes its place here, so some abbreviations are split
+# differently. Tags such as <unk> are words.
+
+_OPENING = "¿¡{'`\"‚„†‡‹‘’“”•–—›["
+_CLOSING = "]}'`\",;:!?%‚„…†‡‰‹‘’“”•–—›"
+_TAG = re.compile(r"(<[^<>\s]*>)")
+_ELLIPSIS = re.compile(r"(\.\.\.)")
+_MARK = re.compile(r"([;!?])(\S)")
+_INITIALS = re.compile(r"([A-Za-z-]\.)+")
+_CLITIC = re.compile(r"(?<=.)(['’´](?:s|re|ve|d|m|em|ll)|n['’´]t)$", re.DOTALL)
+
+
+def split_treetagger(text: str) -> list[str]:
+    """Split a text into words.
+
+    >>> split_treetagger('Mr. Smith\\'s dogs (all 30) "can\\'t" bark, e.g. at 3:15 p.m.; U.S. cats...')  # doctest: +NORMALIZE_WHITESPACE
+    ['Mr.', 'Smith', "'s", 'dogs', '(', 'all', '30', ')', '"', 'ca', "n't", '"', 'bark', ',', 'e.g.', 'at', '3:15',
+     'p.m.', ';', 'U.S.', 'cats', '...']
+    """
+    words: list[str] = []
+    for number, part in enumerate(_TAG.split(text)):
+        if number % 2:
+            words.append(part)
+        else:
+            for piece in _MARK.sub(r"\1 \2", _ELLIPSIS.sub(r" \1 ", part)).split():
+                words += _treetagger_words(piece)
+    return words
+
+
+def _treetagger_words(piece: str) -> list[str]:
+    before, piece, after = _cut(piece)
+    if not (piece.removesuffix(".") in ABBREVIATIONS or _INITIALS.fullmatch(piece)):
+        if len(piece) > 1 and piece[-1] == "." and piece != "...":
+            piece, after = piece[:-1], [".", *after]
+        while piece.startswith("--") and len(piece) > 2:
+            before, piece = [*before, "--"], piece[2:]
+        while piece.endswith("--") and len(piece) > 2:
+            piece, after = piece[:-2], ["--", *after]
+        while clitic := _CLITIC.search(piece):
+            piece, after = piece[: clitic.start()], [clitic[0], *after]
+    return [*before, piece, *after]
+
+
+def _cut(piece: str) -> tuple[list[str], str, list[str]]:
+    """Cut off punctuation marks before and after a word; at least one character remains."""
+    before: list[str] = []
+    after: list[str] = []
+    while len(piece) > 1:
+        # A bracket stays where its partner is in the same piece, as in `house(s)`.
+        if (piece[0] == "(" and ")" not in piece[:-1]) or piece[0] in _OPENING:
+            before, piece = [*before, piece[0]], piece[1:]
+        elif (piece[-1] == ")" and "(" not in piece) or piece[-1] in _CLOSING:
+            piece, after = piece[:-1], [piece[-1], *after]
+        elif piece[-1] == "." and piece[-2] in _CLOSING:
+            piece, after = piece[:-1], [".", *after]
+        else:
+            break
+    return before, piece, after
+
+
+_SPLITTERS = {"moses": split_moses, "treetagger": split_treetagger, "wikitext": split_wikitext}
 _LOWER = "-lower"
 KINDS = (
     "auto", "blanks", "treebank", *_SPLITTERS, *(f"{kind}{_LOWER}" for kind in ("blanks", "treebank", "moses")),
@@ -183,3 +328,74 @@ def _end(text: str, word: str, at: int) -> int:
     if text[at:end].lower() == word:
         return end
     raise AssertionError(f"{word!r} is not at {at} of {text!r}")
+
+
+# The text after the gap matters only with `auto`, where the whole text shows whether it is already tokenised.
+
+# A placeholder for any other word, so that the text before or after it is split as inside a sentence.
+_OTHER = "x"
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """A gap split into words."""
+
+    before: tuple[str, ...]  # the words before the gap
+    candidates: tuple[tuple[str, ...], ...]  # the words of each candidate, at least one
+
+
+def divide(gap: Gap, tokens: str, model: str) -> Divided:
+    """Split a gap and its candidates into words.
+
+    Arguments:
+        gap: the gap.
+        tokens: as in `words.words`.
+        model: name of the model, for messages.
+
+    Raises:
+        ModelError: a candidate does not consist of whole words in the sentence, or has white space around it.
+
+    >>> divide(Gap("She can't ", ".", ("swim", "cannot swim")), "treebank", "any")
+    Divided(before=('She', 'ca', "n't"), candidates=(('swim',), ('can', 'not', 'swim')))
+    """
+    if tokens == "auto":
+        tokens = "blanks" if is_split(gap.left + _OTHER + gap.right) else "treebank"
+    before = split(gap.left + _OTHER, tokens)
+    if before[-1] != _OTHER:
+        _refuse(model, gap.left, (gap.words or ("",))[0])
+    # After an opening quotation mark or bracket there may be no white space.
+    touches = gap.left[-1:].strip()
+    start = gap.left.rsplit(maxsplit=1)[-1] if touches else ""
+    return Divided(tuple(before[:-1]), _candidates(start, not gap.left, gap.words, tokens, model))
+
+
+@lru_cache(16)
+def _candidates(
+    start: str, first: bool, candidates: tuple[str, ...], tokens: str, model: str
+) -> tuple[tuple[str, ...], ...]:
+    lead = "" if first else f"{_OTHER} {start}"
+    head, candidate_words = split(lead + _OTHER, tokens)[:-1], []
+    for word in candidates:
+        if not word or word != word.strip():
+            raise ModelError(
+                model, f"the candidate {word!r}", "a word without white space around it",
+                "White space around a gap belongs to the text before and after it.",
+            )  # fmt: skip
+        divided = split(f"{lead}{word} {_OTHER}", tokens)
+        if divided[: len(head)] != head or divided[-1] != _OTHER or len(divided) < len(head) + 2:
+            _refuse(model, start, word)
+        candidate_words.append(tuple(divided[len(head) : -1]))
+    return tuple(candidate_words)
+
+
+def _refuse(model: str, left: str, word: str) -> None:
+    raise ModelError(
+        model, f"{word!r} is no separate word in {left + word!r}", "whole words in a gap",
+        "Put a space at the end of the text before the gap.",
+    )  # fmt: skip
+
+
+def single(words: Sequence[str], tokens: str, model: str) -> NDArray[np.bool_]:
+    """Return whether each candidate is one word after a space; see `LanguageModel.single`."""
+    divided = divide(Gap("a ", "", tuple(words)), tokens, model)
+    return np.array([len(candidate) == 1 for candidate in divided.candidates], bool)
