@@ -27,14 +27,24 @@ from syntagm.models.contract import (
     LanguageModel as LanguageModel,
     Query as Query,
 )
-from syntagm.models.family import SURPRISAL as SURPRISAL, Family as Family, Scoring as Scoring
+from syntagm.models.devices import device as device
+from syntagm.models.family import (
+    SURPRISAL as SURPRISAL,
+    Choice as Choice,
+    Family as Family,
+    Fixed as Fixed,
+    Option as Option,
+    Scoring as Scoring,
+    Value as Value,
+)
 from syntagm.models.hugging_face.checkpoint import (
     refuse_incomplete as refuse_incomplete,
     unused_weights as unused_weights,
 )
-from syntagm.models.hugging_face.unsafe import described as described, is_foreign as is_foreign
 from syntagm.models.hugging_face.loading import refuse_damaged as refuse_damaged
 from syntagm.models.hugging_face.unsafe import (
+    described as described,
+    is_foreign as is_foreign,
     refuse_endless_tokenizer as refuse_endless_tokenizer,
     refuse_unsafe as refuse_unsafe,
 )
@@ -49,28 +59,34 @@ from syntagm.models.in_memory import (
     from_transformers as from_transformers,
     uncompiled as uncompiled,
 )
-from syntagm.models.lstm import model as network
-from syntagm.models.lstm.model import Lstm as Lstm
+from syntagm.models.lstm.model import Lstm as Lstm, LstmNetwork as LstmNetwork
 from syntagm.models.masked.masking import MASKINGS as MASKINGS
-from syntagm.models.multitask.model import UNKNOWN as UNKNOWN, tag as tag
+from syntagm.models.multitask.model import (
+    UNKNOWN as UNKNOWN,
+    Multitask as Multitask,
+    MultitaskNetwork as MultitaskNetwork,
+    tag as tag,
+)
+from syntagm.models.names import load as load
 from syntagm.models.ngram import arpa as arpa, folder as folder
 from syntagm.models.ngram.model import BackOff as BackOff
 from syntagm.models.ngram.ngrams import END as END, START as START, Ngrams as Ngrams
 from syntagm.models.ngram.scorer import Tokenisation as Tokenisation
-from syntagm.models.onlstm.model import Dropout as Dropout
-from syntagm.models.family import Choice as Choice, Fixed as Fixed, Option as Option, Value as Value
+from syntagm.models.onlstm.model import Dropout as Dropout, OnLstm as OnLstm, OnLstmNetwork as OnLstmNetwork
 from syntagm.models.program.model import (
     Start as Start,
     refuse_unless_allowed as refuse_unless_allowed,
     sources as sources,
 )
 from syntagm.models.recurrent.declaration import settings as settings
-from syntagm.models.recurrent.model import RecurrentModel as RecurrentModel
-from syntagm.models.recurrent.network import State as State
-from syntagm.models.recurrent.model import surprisals as surprisals
-from syntagm.models.rnng.grammar import NetworkGrammar as NetworkGrammar
+from syntagm.models.recurrent.model import RecurrentModel as RecurrentModel, surprisals as surprisals
+from syntagm.models.recurrent.network import Network as Network, State as State
+from syntagm.models.rnng.grammar import (
+    NetworkGrammar as NetworkGrammar,
+    RnngNetwork as RnngNetwork,
+    lstm_step as lstm_step,
+)
 from syntagm.models.rnng.model import FORMAT as FORMAT
-from syntagm.models.rnng.grammar import lstm_step as lstm_step
 from syntagm.models.rnng.search import (
     MOST_IN_A_ROW as MOST_IN_A_ROW,
     MOST_OPEN as MOST_OPEN,
@@ -80,6 +96,6 @@ from syntagm.models.rnng.search import (
     Sizes as Sizes,
     search as search,
 )
-from syntagm.models.words import vocabulary as vocabulary
-from syntagm.models.words.vocabulary import Vocabulary as Vocabulary, build as build, read as read
+from syntagm.models.words import splitting as splitting, vocabulary as vocabulary
 from syntagm.models.words.splitting import between_blanks as between_blanks, leaf as leaf
+from syntagm.models.words.vocabulary import Vocabulary as Vocabulary, build as build, read as read

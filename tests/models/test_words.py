@@ -10,7 +10,7 @@ from hypothesis import example, given, settings, strategies as st
 from nltk.tokenize.treebank import TreebankWordTokenizer
 
 from syntagm.core import UsageError
-from syntagm.models.words import splitting
+from syntagm.models import splitting
 from syntagm.training import corpus
 
 NLTK = TreebankWordTokenizer()
@@ -155,8 +155,8 @@ def test_real_text_is_divided_as_nltk_divides_it(shared: Path) -> None:
 @pytest.mark.slow
 def test_nltk_is_imported_late() -> None:
     code = (
-        "import sys; from syntagm.models.words import splitting; splitting.words('a b'); assert 'nltk' not in sys.modules;"
-        "words.words('a b.', 'treebank'); assert 'nltk' not in sys.modules; words.words('a? \"b', 'treebank');"
+        "import sys; from syntagm.models import splitting; splitting.words('a b'); assert 'nltk' not in sys.modules;"
+        "splitting.words('a b.', 'treebank'); assert 'nltk' not in sys.modules; splitting.words('a? \"b', 'treebank');"
         "assert 'nltk' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

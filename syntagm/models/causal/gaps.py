@@ -6,7 +6,7 @@ and the last token of each candidate if the ends of words are scored. It is skip
 
     P(w | c) = prod_i P(t_i | c, t_<i) * B(c w) / B(c)
 
-B(x) is the probability that the last word of x has ended (`word_ends.py`). At the beginning of a text, B(c) is the
+B(x) is the probability that the last word of x has ended (`word_ends`). At the beginning of a text, B(c) is the
 probability of a token that can begin a text. If the gap continues a word, after a character other than a space, the
 factor 1 / B(c) is omitted.
 

@@ -48,7 +48,7 @@ from syntagm.models.hugging_face.unsafe import CURE, UNUSABLE, described, one_er
 from syntagm.models.hugging_face.weights import hash_code, refuse_nan
 from syntagm.models.windows import Window, before, overlap_of, refuse_overlap, shares
 
-# The template is rendered with one message. What precedes the content is the context of the text. Context and text are
+# A chat template is rendered with one message. What precedes the content is the context of the text. Context and text are
 # tokenised together, as a chat would be. If a token then belongs to both of them, or the text changes the tokens of the
 # context, it is refused. White space belongs to the token after it, so a token may begin with that of the template.
 
@@ -96,8 +96,8 @@ def refuse_with_chat(options: Mapping[str, str], role: str) -> None:
 def encode_contents(tokenizer: Any, context: str, texts: Sequence[str], name: str) -> Iterator[Encoded]:
     """Tokenise texts as the contents of messages."""
     expected = context_ids(tokenizer, context, name)
-    for text, (before, encoded) in zip(texts, encode_after(tokenizer, context, texts, name), strict=True):
-        if text and before != expected:
+    for text, (tokens_before, encoded) in zip(texts, encode_after(tokenizer, context, texts, name), strict=True):
+        if text and tokens_before != expected:
             raise ModelError(
                 name, f"{text!r}, which changes the tokens of the chat template before it",
                 "a text that begins with tokens of its own", "Remove white space at its beginning, or use chat=no.",

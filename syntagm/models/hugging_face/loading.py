@@ -1,4 +1,4 @@
-"""Loading of models from Hugging Face transformers, with their path, dtype, label and batch size."""
+"""Loading of models from Hugging Face transformers: path, adapter, dtype, faster layers, label and batch size."""
 
 import math
 import platform

@@ -359,7 +359,7 @@ def _byte_level_text(token: str) -> str:
     return bytes(BYTES[character] for character in token).decode("utf-8", "replace")
 
 
-# Tokenizers mark words in one of three ways (`causal.word_ends`). If a space belongs to the token after it, an entry
+# Tokenizers mark words in one of three ways (`causal.gaps`). If a space belongs to the token after it, an entry
 # begins a word in a gap after a space if it has that space itself, because the space before the gap belongs to what
 # fills the gap. If tokens that continue a word are marked, all others begin one. If words' last tokens are marked,
 # every token after a space begins one.

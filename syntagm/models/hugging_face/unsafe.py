@@ -1,4 +1,7 @@
-"""Refusal of checkpoints whose files can't be read safely. No weights are read here, and no heavy library is loaded."""
+"""Refusal of files of checkpoints that are damaged or not safe to read, and errors of libraries over them.
+
+No weights are read here, and no heavy library is loaded.
+"""
 
 import contextlib
 import json

@@ -13,9 +13,8 @@ from torch.nn.functional import conv1d
 
 from syntagm.models.family import Family
 from syntagm.models.jrnn.family import FAMILY
-from syntagm.models.recurrent import network
 from syntagm.models.recurrent.model import RecurrentModel
-from syntagm.models.recurrent.network import Softmax, State
+from syntagm.models.recurrent.network import Network, Softmax, State, one_by_one
 from syntagm.models.words import weights
 from syntagm.models.words.vocabulary import Vocabulary
 
@@ -193,7 +192,7 @@ class Layer(nn.Module):
         return (torch.sigmoid(leave + self.peepholes[2] * cell) * torch.tanh(cell)) @ self.projection, cell
 
 
-class JrnnNetwork(network.Network):
+class JrnnNetwork(Network):
     """The network."""
 
     def __init__(self, size: Size, letters: Letters) -> None:
@@ -210,7 +209,7 @@ class JrnnNetwork(network.Network):
 
     def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
         """Read several words, one after the other; see `recurrent.network.Network.forward`."""
-        return network.one_by_one(self, ids, state)
+        return one_by_one(self, ids, state)
 
     def step(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
         """Read one more word in each of several texts; see `recurrent.network.Network.step`."""

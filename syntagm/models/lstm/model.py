@@ -7,16 +7,15 @@ from torch import Tensor, nn
 
 from syntagm.models.family import Family
 from syntagm.models.lstm.family import FAMILY
-from syntagm.models.recurrent import network
 from syntagm.models.recurrent.model import RecurrentModel
-from syntagm.models.recurrent.network import Softmax, State
+from syntagm.models.recurrent.network import Network, Softmax, State
 from syntagm.models.words import weights
 
 # Its layers are: embedding, dropout, LSTM with dropout between its layers, dropout, linear output layer. The weights
 # are named as in PyTorch's example of a word-level language model, on which both papers build.
 
 
-class LstmNetwork(network.Network):
+class LstmNetwork(Network):
     """An LSTM language model.
 
     Arguments:

@@ -26,8 +26,9 @@ from syntagm.models.devices import FullPrecision, free, send
 from syntagm.models.hugging_face.tokens import Framed
 from syntagm.models.possible import round_up
 
-# With four layers this saves nearly a quarter of the time. The layer is recognised by its parts, and a probe checks
-# that the results are those of the original model.
+# In BERT-like models, the last layer is computed only at the scored positions; they still attend to all positions. With
+# four layers this saves nearly a quarter of the time. The layer is recognised by its parts, and a probe checks that the
+# results are those of the original model.
 
 _RETURNS_TUPLE = transformers.__version__.startswith("4.")
 
@@ -43,12 +44,6 @@ def layers(model: Any) -> Sequence[Any]:
     linear = all(isinstance(getattr(own, part, None), torch.nn.Linear) for part in parts)
     after = all(hasattr(layer, part) for part in ("intermediate", "output")) and hasattr(attention, "output")
     return list(modules) if linear and after and hasattr(own, "num_attention_heads") else ()
-
-
-def last_layer(model: Any) -> Any | None:
-    """Return the last layer if it is built like BERT's; else None."""
-    all_layers = layers(model)
-    return all_layers[-1] if all_layers else None
 
 
 @contextlib.contextmanager
@@ -82,16 +77,9 @@ def _attend(own: Any, scored: torch.Tensor, hidden: torch.Tensor) -> torch.Tenso
     return mixed
 
 
-# The input of the first layer depends only on the token and its position, and the rows of a text differ in one mask. So
-# nearly all of its queries, keys and values are repeated. A probe checks that the results are those of the original
-# model.
-
-
-def first_layer(model: Any) -> Any | None:
-    """Return the first layer if it is built like BERT's, is not the only layer, and is on a CPU; else None."""
-    # On a GPU, finding the repeats takes longer than computing them.
-    all_layers = layers(model) if model.device.type == "cpu" else []
-    return all_layers[0] if len(all_layers) > 1 else None
+# The queries, keys and values of the first layer are computed once for each token and position: its input depends only on
+# them, and the rows of a text differ in one mask, so nearly all of them are repeated. A probe checks that the results are
+# those of the original model.
 
 
 @contextlib.contextmanager
@@ -228,7 +216,10 @@ class MaskedForward:
         self.wide = torch.float64 if self.dtype == torch.float64 else torch.float32
         self.limit = limit(model)
         self.vocabulary = self.symbols = int(model.get_input_embeddings().weight.shape[0])
-        self.first, self.last = first_layer(model), last_layer(model)
+        all_layers = layers(model)
+        # On a GPU, finding the repeats takes longer than computing them.
+        self.first = all_layers[0] if len(all_layers) > 1 and self.device.type == "cpu" else None
+        self.last = all_layers[-1] if all_layers else None
         self.direct_head, self.numerical_error, self.widest, self.evaluated = True, 0.0, 0, 0
         # Only one thread may use the hook at a time.
         self._lock = threading.RLock()
@@ -323,13 +314,6 @@ _LENGTHS = (12, 9, 6)
 def probed(model: Any, mask: int, budget: int) -> MaskedForward:
     """Return the fastest forward passes of a model that give the same numbers as computing each row alone."""
     forward = MaskedForward(model, mask, budget)
-    _probe(forward)
-    forward.widest = forward.evaluated = 0
-    return forward
-
-
-def _probe(forward: MaskedForward) -> None:
-    """Set `first`, `last`, `direct_head`, `vocabulary`, `symbols` and `numerical_error`."""
     texts = _texts(forward)
     rows = [row for text in texts for row in text]
     with torch.inference_mode(), FullPrecision():
@@ -338,20 +322,22 @@ def _probe(forward: MaskedForward) -> None:
     forward.symbols = min(forward.symbols, forward.vocabulary)
     targets = [int(row.inputs[row.place]) for row in rows]
     single = _bits(torch.stack(single_logits), targets)
-    for first, last, direct in _combinations(forward):
+    for first, last, direct in _combinations(forward.first, forward.last):
         forward.first, forward.last, forward.direct_head = first, last, direct
         if (batched := _batched(forward, rows, targets)) is not None and _same(forward, batched, single):
-            forward.numerical_error = round_up(_furthest(batched - single, [len(text) for text in texts]))
-            return
+            # The largest difference between sums over a text.
+            parts = np.split(batched - single, np.cumsum([len(text) for text in texts])[:-1])
+            forward.numerical_error = round_up(float(max(abs(part.sum()) for part in parts)))
+            forward.widest = forward.evaluated = 0
+            return forward
     raise ModelError(
         str(forward.model.config.model_type), "batched scoring differs from scoring one row at a time",
         "the same numbers", "Syntagm can't score this architecture exactly.",
     )  # fmt: skip
 
 
-def _combinations(forward: MaskedForward) -> list[tuple[Any, Any, bool]]:
+def _combinations(first: Any, last: Any) -> list[tuple[Any, Any, bool]]:
     """Return combinations of optimised first layer, last layer and head to try, from the fastest to the plainest."""
-    first, last = forward.first, forward.last
     return list(dict.fromkeys([(first, last, True), (None, last, True), (None, None, True), (None, None, False)]))
 
 
@@ -408,8 +394,3 @@ def _same(forward: MaskedForward, batched: NDArray[np.float64], single: NDArray[
     if forward.dtype in (torch.float32, torch.float64) and not getattr(forward.model, "is_quantized", False):
         return bool(difference.max() < _TOLERANCE * max(1.0, single.max() / 16))
     return bool(difference.mean() < 0.1)
-
-
-def _furthest(differences: NDArray[np.float64], lengths: list[int]) -> float:
-    """Return the largest difference between sums over a text."""
-    return float(max(abs(part.sum()) for part in np.split(differences, np.cumsum(lengths)[:-1])))

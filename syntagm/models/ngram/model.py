@@ -8,53 +8,45 @@ surprisal.
 """
 
 import contextlib
-import hashlib
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import metadata
 from itertools import pairwise, repeat
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.core import ModelError, UsageError, extras, hashing, regular
-from syntagm.models.answers import Fill, Gap, Surprisals
-from syntagm.models.contract import LanguageModel, unable
+from syntagm.models.answers import Surprisals
+from syntagm.models.contract import unable
 from syntagm.models.family import choice
 from syntagm.models.ngram import arpa, folder
 from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import END, START, UNKNOWN, Ngrams
-from syntagm.models.ngram.scorer import Tokenisation, WordScorer
+from syntagm.models.ngram.scorer import Tokenisation, WordModel
 from syntagm.models.rank import likeliest, reduce
 from syntagm.models.words.splitting import unsplit
 from syntagm.models.words.vocabulary import Vocabulary
 
-_BACK_OFF_SCORER = "ngram 1"
 _KEPT = 32
 _NEW = -1
 _ROOM = 500_000
 
 
-class BackOff(LanguageModel):
+class BackOff(WordModel):
     """An n-gram model with its vocabulary, created by `ngram.load`."""
-
-    can = frozenset(FAMILY.can)
-    worth_caching: ClassVar[bool] = False
 
     def __init__(
         self, ngrams: Ngrams, vocabulary: Vocabulary, name: str, digest: str, tokenisation: Tokenisation
     ) -> None:
-        self._tokenisation, self.name, self.bos = tokenisation, name, START
-        self.eos = self._scorer.end
-        self.ngrams, self.vocabulary, self.reach = ngrams, vocabulary, ngrams.order - 1
+        super().__init__(ngrams.order, name, tokenisation)
+        self.ngrams, self.vocabulary = ngrams, vocabulary
         self._numbers = self._word_ids()
         self._room = len(self._numbers) + _ROOM
         self._distributions: dict[tuple[int, ...], tuple[NDArray[np.float64], ...]] = {}
-        self.settings = self._scorer.scoring_settings(vocabulary.classes)
-        self.fingerprint = hashlib.sha256(json.dumps([_BACK_OFF_SCORER, digest, self.settings]).encode()).hexdigest()
+        self._identify("ngram 1", digest, vocabulary.classes)
         self.record = {
             "order": ngrams.order,
             "ngrams": [len(values) for values in ngrams.probabilities],
@@ -64,29 +56,12 @@ class BackOff(LanguageModel):
             "hash": digest,
         }
 
-    @property
-    def _scorer(self) -> WordScorer:
-        # Made anew each time: as an attribute, it would make a reference cycle with the model.
-        return WordScorer(self, self.name, self._tokenisation)
-
-    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute the surprisals of each text; see `LanguageModel.score`."""
-        return self._scorer.score(texts, done)
-
     def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """Compute surprisals, entropies and ranks; see `LanguageModel.reduce`. Each distinct history is computed once."""
-        return self._scorer.score(texts, done, self.reductions)
-
-    def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate, given the text before the gap; see `WordScorer.fill`."""
-        return self._scorer.fill(gaps, done)
-
-    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Return whether each candidate is one word; see `LanguageModel.single`."""
-        return self._scorer.single(words)
+        return self._scored(texts, done, self.reductions)
 
     def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Compute log10 p of words in sentences; see `Source.logs`."""
+        """Compute log10 p of words in sentences; see `WordModel.logs`."""
         text, in_vocabulary = self._ids(words)
         return self.ngrams.logs(text), in_vocabulary
 
@@ -127,7 +102,7 @@ class BackOff(LanguageModel):
         return word_ids | {END: 0, START: self.ngrams.start}
 
     def after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Compute log10 p of possible next words; see `Source.after`."""
+        """Compute log10 p of possible next words; see `WordModel.after`."""
         ids, in_vocabulary = self._ids([START, *before, *words])
         begin = len(before) + 1
         history, targets = ids[:begin][-self.memory :], ids[begin:]
@@ -137,7 +112,7 @@ class BackOff(LanguageModel):
         return np.stack([own, sums[first], sums[-1] - sums[after]]), in_vocabulary[begin:]
 
     def best(self, before: Sequence[str], count: int) -> list[tuple[str, bool, float]]:
-        """Return the likeliest next words; see `Source.best`."""
+        """Return the likeliest next words; see `WordModel.best`."""
         history = self._ids([START, *before])[0][-self.memory :]
         logs, _, _ = self._distribution(tuple(history.tolist()))
         words = self.vocabulary.words
@@ -145,11 +120,6 @@ class BackOff(LanguageModel):
             (words[number], self.vocabulary.known(words[number]), float(logs[number]))
             for number in likeliest(logs, count).tolist()
         ]
-
-    @property
-    def memory(self) -> int:
-        """The number of previous words that the next word depends on."""
-        return max(1, self.ngrams.order - 1)
 
     def _distribution(self, history: tuple[int, ...]) -> tuple[NDArray[np.float64], ...]:
         """Return log10 p of all words, the same negated and sorted, and the cumulative sums of these probabilities."""
@@ -163,7 +133,6 @@ class BackOff(LanguageModel):
         return self._distributions[history]
 
 
-_KENLM_SCORER = "kenlm 1"
 _MAGIC = b"mmap lm http://kheafield.com/code"
 # The package takes words as C strings in UTF-8: it would cut a word at a NUL, and can't encode lone surrogates.
 _UNSPELLED = re.compile("[\0\ud800-\udfff]")
@@ -178,42 +147,21 @@ def is_binary(path: Path) -> bool:
     return False
 
 
-class KenLM(LanguageModel):
+class KenLM(WordModel):
     """A model in a KenLM binary file, created by `ngram.load`."""
 
     # The words of a binary can't be listed.
     can = frozenset(FAMILY.can) - {"best", "reduce"}
-    worth_caching: ClassVar[bool] = False
 
     def __init__(self, path: Path, name: str, digest: str, tokenisation: Tokenisation) -> None:
-        self._tokenisation, self.name, self.bos = tokenisation, name, START
-        self.eos = self._scorer.end
         self._model = _opened(path)
-        self.reach = self._model.order - 1
+        super().__init__(int(self._model.order), name, tokenisation)
         self._impossible = self._model.score(UNKNOWN, bos=False, eos=False) == _NO_UNKNOWN
-        self.settings = self._scorer.scoring_settings("none")
-        self.fingerprint = hashlib.sha256(json.dumps([_KENLM_SCORER, digest, self.settings]).encode()).hexdigest()
+        self._identify("kenlm 1", digest, "none")
         self.record = {"order": self._model.order, "hash": digest, "kenlm": metadata.version("kenlm")}
 
-    @property
-    def _scorer(self) -> WordScorer:
-        # Made anew each time: as an attribute, it would make a reference cycle with the model.
-        return WordScorer(self, self.name, self._tokenisation)
-
-    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute the surprisals of each text; see `LanguageModel.score`."""
-        return self._scorer.score(texts, done)
-
-    def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate, given the text before the gap; see `WordScorer.fill`."""
-        return self._scorer.fill(gaps, done)
-
-    def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Return whether each candidate is one word; see `LanguageModel.single`."""
-        return self._scorer.single(words)
-
     def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Compute log10 p of words in sentences; see `Source.logs`."""
+        """Compute log10 p of words in sentences; see `WordModel.logs`."""
         logs, in_vocabulary = np.full(len(words), np.nan), np.ones(len(words), bool)
         borders = [place for place, word in enumerate(words) if word == START]
         for begin, end in pairwise([*borders, len(words)]):
@@ -227,7 +175,7 @@ class KenLM(LanguageModel):
         return np.where(in_vocabulary, logs, -np.inf) if self._impossible else logs
 
     def after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Compute log10 p of possible next words; see `Source.after`."""
+        """Compute log10 p of possible next words; see `WordModel.after`."""
         import kenlm
 
         state, following = kenlm.State(), kenlm.State()
@@ -248,11 +196,6 @@ class KenLM(LanguageModel):
         if count:
             raise unable(self.name, "best", "a model that can, such as one in an ARPA file")
         return []
-
-    @property
-    def memory(self) -> int:
-        """The number of previous words that the next word depends on."""
-        return max(1, int(self._model.order) - 1)
 
 
 def _word_or_unknown(word: str) -> str:

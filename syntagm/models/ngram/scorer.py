@@ -1,15 +1,19 @@
 """Scoring of texts and filling of gaps, shared by all n-gram models."""
 
+import hashlib
+import json
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Protocol, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.core import ModelError
 from syntagm.models.answers import Entry, Fill, Gap, Reductions, Surprisals
+from syntagm.models.contract import LanguageModel
 from syntagm.models.ngram.family import FAMILY
 from syntagm.models.ngram.ngrams import END, START
 from syntagm.models.windows import in_batches, once
@@ -17,7 +21,7 @@ from syntagm.models.words.splitting import divide, placed, single, split
 
 _TEXTS = 8_192
 BITS = -np.log2(10.0)
-# From words, as for `Source.logs`, to their entropies in bits and their ranks; shape (2, words).
+# From words, as for `WordModel.logs`, to their entropies in bits and their ranks; shape (2, words).
 Reduce: TypeAlias = Callable[[Sequence[str]], NDArray[np.float64]]
 
 
@@ -30,54 +34,48 @@ class Tokenisation:
     lower: bool  # whether words are looked up in lower case
 
 
-class Source(Protocol):
-    """A source of the probabilities of words, in sentences that begin with `<s>` and end with `</s>`."""
+class WordModel(LanguageModel):
+    """An n-gram model, from the probabilities of words in sentences that begin with `<s>` and end with `</s>`."""
 
+    can = frozenset(FAMILY.can)
+    worth_caching: ClassVar[bool] = False
+    bos = START
+
+    def __init__(self, order: int, name: str, tokenisation: Tokenisation) -> None:
+        self._tokenisation, self.name = tokenisation, name
+        self.eos = END if tokenisation.eos else None
+        # The number of previous words that the next word depends on. In `memory`, the start symbol always counts.
+        self.reach, self.memory = order - 1, max(1, order - 1)
+
+    def _identify(self, scorer: str, digest: str, unknown: str) -> None:
+        """Set settings and fingerprint; `unknown` tells the classes of unknown words."""
+        eos, case = "yes" if self._tokenisation.eos else "no", "lower" if self._tokenisation.lower else "keep"
+        self.settings = FAMILY.scoring_settings(
+            {}, eos=eos, tokens=self._tokenisation.tokens, case=case, unknown=unknown
+        )
+        self.fingerprint = hashlib.sha256(json.dumps([scorer, digest, self.settings]).encode()).hexdigest()
+
+    @abstractmethod
     def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Compute log10 p of each word given the words before it in its sentence.
+        """Compute log10 p of each word (nan at start symbols), and whether it is in the vocabulary; each of shape (words,)."""
+        # words: those of all sentences in order, each sentence between the start symbol and the end symbol.
 
-        Arguments:
-            words: words of all sentences in order, each sentence between the start symbol and the end symbol.
-
-        Returns:
-            Shape (words,): log10 p, nan at start symbols; and shape (words,), bool: whether each is in the vocabulary.
-        """
-
+    @abstractmethod
     def after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Compute log10 p of each of `words` after the beginning of a sentence.
+        """Compute log10 p of possible words after the beginning of a sentence, and whether each is in the vocabulary."""
+        # The first array has the shape (3, words): log10 p, and above and below as in `Fill`.
 
-        Returns:
-            Shape (3, words): log10 p, and above and below as in `Fill`; and shape (words,), bool: whether each word is in the
-            vocabulary.
-        """
-
+    @abstractmethod
     def best(self, before: Sequence[str], count: int) -> list[tuple[str, bool, float]]:
         """Return the likeliest next words after the beginning of a sentence: word, whether it is no symbol, and log10 p."""
 
-    @property
-    def memory(self) -> int:
-        """The number of previous words that the next word depends on, at least 1. The start symbol counts, too."""
-
-
-class WordScorer:
-    """A scorer of texts and gaps from a source of word probabilities."""
-
-    def __init__(self, source: Source, name: str, tokenisation: Tokenisation) -> None:
-        self._source, self._name, self._tokenisation = source, name, tokenisation
-
-    @property
-    def end(self) -> str | None:
-        """The end symbol if it is listed, else None."""
-        return END if self._tokenisation.eos else None
-
-    def scoring_settings(self, unknown: str) -> dict[str, str]:
-        eos, case = "yes" if self._tokenisation.eos else "no", "lower" if self._tokenisation.lower else "keep"
-        return FAMILY.scoring_settings({}, eos=eos, tokens=self._tokenisation.tokens, case=case, unknown=unknown)
-
-    def score(
-        self, texts: Sequence[str], done: Callable[[int], None] | None = None, reductions: Reduce | None = None
-    ) -> Iterator[Surprisals]:
+    def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
         """Compute the surprisals of each text; see `LanguageModel.score`."""
+        return self._scored(texts, done)
+
+    def _scored(
+        self, texts: Sequence[str], done: Callable[[int], None] | None, reductions: Reduce | None = None
+    ) -> Iterator[Surprisals]:
         for begin in range(0, len(texts), _TEXTS):
             batch = texts[begin : begin + _TEXTS]
             yield from self._batch(batch, reductions)
@@ -87,7 +85,7 @@ class WordScorer:
     def _batch(self, texts: Sequence[str], reductions: Reduce | None) -> Iterator[Surprisals]:
         self._refuse_special_in(texts)
         words = self._divided(texts)
-        logs, in_vocabulary = self._source.logs(self._spelled(words))
+        logs, in_vocabulary = self.logs(self._spelled(words))
         reduced = reductions(self._spelled(words)) if reductions else None
         borders = np.flatnonzero(np.isnan(logs))
         if np.isinf(logs).any():
@@ -130,7 +128,7 @@ class WordScorer:
         at = int(np.flatnonzero(np.isinf(logs))[0])
         text = texts[int(np.searchsorted(borders, at)) - 1]
         raise ModelError(
-            self._name, f"the word {words[at]!r} of {text!r} has probability 0",
+            self.name, f"the word {words[at]!r} of {text!r} has probability 0",
             "a probability above 0", "Check that the file has an <unk> and no back-off weight of -inf.",
         )  # fmt: skip
 
@@ -144,7 +142,7 @@ class WordScorer:
         for word in self._spelled(words):
             if word in (START, END):
                 raise ModelError(
-                    self._name, f"the special symbol {word!r} inside a text", "plain text",
+                    self.name, f"the special symbol {word!r} inside a text", "plain text",
                     "Start and end symbols are set by the model and eos=, never by the text.",
                 )  # fmt: skip
 
@@ -152,10 +150,10 @@ class WordScorer:
         """Compute the surprisal of each candidate of one or more words, given the text before it; see `LanguageModel.fill`."""
         # `above` and `below` are nan for multi-word candidates, and for KenLM's binary files. If the file has no
         # unknown word, the surprisal of unknown words is infinite.
-        divided = [divide(gap, self._tokenisation.tokens, self._name) for gap in gaps]
+        divided = [divide(gap, self._tokenisation.tokens, self.name) for gap in gaps]
         lists = {id(gap.candidates): gap.candidates for gap in divided}
         keys = [
-            (tuple(self._spelled(gap.before[-self._source.memory :])), id(gap.candidates), asked.best)
+            (tuple(self._spelled(gap.before[-self.memory :])), id(gap.candidates), asked.best)
             for gap, asked in zip(divided, gaps, strict=True)
         ]
         return once(
@@ -164,17 +162,17 @@ class WordScorer:
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Return whether each candidate is one word; see `LanguageModel.single`."""
-        return single(words, self._tokenisation.tokens, self._name)
+        return single(words, self._tokenisation.tokens, self.name)
 
     def _filled(self, before: Sequence[str], candidates: Sequence[Sequence[str]], best: int) -> Fill:
-        listed = self._source.best(before, best) if best else []
+        listed = self.best(before, best) if best else []
         entries = tuple(Entry(word, is_word, float(log * BITS + 0.0)) for word, is_word, log in listed)
         bits, above, below = np.full((3, len(candidates)), np.nan)
         in_vocabulary = np.zeros(len(candidates), bool)
         spelled = [self._spelled(words) for words in candidates]
         self._refuse_special([*before, *chain.from_iterable(spelled)])
         single = [index for index, words in enumerate(spelled) if len(words) == 1]
-        (logs, above[single], below[single]), in_vocabulary[single] = self._source.after(
+        (logs, above[single], below[single]), in_vocabulary[single] = self.after(
             before, [spelled[index][0] for index in single]
         )
         bits[single] = logs * BITS + 0.0
@@ -187,9 +185,7 @@ class WordScorer:
         """Yield the bits of each multi-word candidate, and whether all its words are in the vocabulary."""
         if not candidates:
             return
-        logs, in_vocabulary = self._source.logs(
-            [word for words in candidates for word in (START, *before, *words, END)]
-        )
+        logs, in_vocabulary = self.logs([word for words in candidates for word in (START, *before, *words, END)])
         end = -1
         for words in candidates:
             begin = end + 2 + len(before)

@@ -16,9 +16,9 @@ from syntagm.core import UsageError
 from syntagm.models.contract import UNLABELLED
 from syntagm.models.family import Family
 from syntagm.models.onlstm.family import FAMILY
-from syntagm.models.recurrent import model, network
+from syntagm.models.recurrent import model
 from syntagm.models.recurrent.model import RecurrentModel
-from syntagm.models.recurrent.network import AdaptiveSoftmax, Softmax, State
+from syntagm.models.recurrent.network import AdaptiveSoftmax, Network, Softmax, State
 from syntagm.models.words import weights
 from syntagm.models.words.splitting import leaf, split
 from syntagm.models.words.vocabulary import Vocabulary
@@ -68,7 +68,7 @@ class Layer(nn.Module):
         return hidden.flatten(1), cells.flatten(1), 1 - keep.mean(1)
 
 
-class OnLstmNetwork(network.Network):
+class OnLstmNetwork(Network):
     """An ON-LSTM language model."""
 
     def __init__(

@@ -2,8 +2,8 @@
 
 Each text is a request of its own for a completion of one token, with the text echoed: the answer lists the tokens of the
 text and the log-probability of each. The tokens must be those of the text (`answers.offsets`); the generated one is dropped.
-llama.cpp's own server does not echo texts, and is asked for one token after another (`llama_cpp`); vLLM is asked how its
-vocabulary spells tokens that it doesn't show exactly (`vllm`).
+llama.cpp's own server does not echo texts, and is asked for one token after another (`servers`); vLLM is asked how its
+vocabulary spells tokens that it doesn't show exactly.
 
 Servers differ in what precedes a text, in rounding and in bugs, so a few texts are asked about when a model is loaded:
 

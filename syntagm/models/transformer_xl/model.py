@@ -13,9 +13,8 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from syntagm.models.family import Family
-from syntagm.models.recurrent import network
 from syntagm.models.recurrent.model import RecurrentModel
-from syntagm.models.recurrent.network import Clusters, State, refuse_odd_cutoffs
+from syntagm.models.recurrent.network import Clusters, Network, State, one_by_one, refuse_odd_cutoffs
 from syntagm.models.transformer_xl.family import FAMILY
 from syntagm.models.words import weights
 from syntagm.models.words.vocabulary import Vocabulary
@@ -87,7 +86,7 @@ class Layer(nn.Module):
         self.norm = nn.LayerNorm(size.width)
 
 
-class TransformerXlNetwork(network.Network):
+class TransformerXlNetwork(Network):
     """A Transformer-XL."""
 
     def __init__(self, words: int, size: Size, zeros: bool = True, reverse: bool = False) -> None:
@@ -118,7 +117,7 @@ class TransformerXlNetwork(network.Network):
 
     def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
         """Read several words, one after the other; see `recurrent.network.Network.forward`."""
-        return network.one_by_one(self, ids, state)
+        return one_by_one(self, ids, state)
 
     def step(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
         """Read one more word in each of several texts; see `recurrent.network.Network.step`."""

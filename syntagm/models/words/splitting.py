@@ -115,7 +115,8 @@ _CLITIC = re.compile(r"(?<=.)(['’´](?:s|re|ve|d|m|em|ll)|n['’´]t)$", re.DO
 def split_treetagger(text: str) -> list[str]:
     """Split a text into words.
 
-    >>> split_treetagger('Mr. Smith\\'s dogs (all 30) "can\\'t" bark, e.g. at 3:15 p.m.; U.S. cats...')  # doctest: +NORMALIZE_WHITESPACE
+    >>> # doctest: +NORMALIZE_WHITESPACE
+    ... split_treetagger('Mr. Smith\\'s dogs (all 30) "can\\'t" bark, e.g. at 3:15 p.m.; U.S. cats...')
     ['Mr.', 'Smith', "'s", 'dogs', '(', 'all', '30', ')', '"', 'ca', "n't", '"', 'bark', ',', 'e.g.', 'at', '3:15',
      'p.m.', ';', 'U.S.', 'cats', '...']
     """
@@ -183,8 +184,7 @@ def words(text: str, tokens: str = "blanks") -> tuple[list[str], NDArray[np.int3
         text: one line.
         tokens: `blanks`: split at white space; `treebank`: as NLTK's TreebankWordTokenizer, with `` and '' for quotes;
             `auto`: as `blanks` if the text is already tokenised (it contains a separate punctuation mark), else as
-            `treebank`; `moses`, `treetagger`, `wikitext`: see the modules `moses` and `treetagger`; with `-lower`: in
-            lower case.
+            `treebank`; `moses`, `treetagger`, `wikitext`: see the functions `split_...`; with `-lower`: in lower case.
 
     Returns:
         The words, and the index of the first character of each: shape (words,), int32, beginning with 0.

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from syntagm.core import InputError, UsageError, hashing, lines, regular, settings, utf8
-from syntagm.models.words import splitting
+from syntagm.models import splitting
 from syntagm.training.corpora import bllip, trees
 from syntagm.training.corpora.trees import Tree
 

@@ -17,10 +17,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from syntagm import models
 from syntagm.core import InputError
-from syntagm.models import UNKNOWN, RecurrentModel, tag
-from syntagm.models.multitask import model
-from syntagm.models.multitask.model import MultitaskNetwork
+from syntagm.models import UNKNOWN, MultitaskNetwork, RecurrentModel, tag
 from syntagm.training import state
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.multitask import tagged
@@ -34,7 +33,7 @@ _WORDS, _TAGS = "words.", "tags."
 class Multitask(RecurrentLearner):
     """An LSTM with a second task in training."""
 
-    model: ClassVar[type[RecurrentModel]] = model.Multitask
+    model: ClassVar[type[RecurrentModel]] = models.Multitask
     settings: MultitaskSettings
     module: MultitaskNetwork
 

@@ -14,10 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from syntagm import models
 from syntagm.core import InputError
-from syntagm.models import Dropout, RecurrentModel, State
-from syntagm.models.onlstm import model
-from syntagm.models.onlstm.model import OnLstmNetwork
+from syntagm.models import Dropout, OnLstmNetwork, RecurrentModel, State
 from syntagm.training.onlstm.settings import OnLstmSettings
 from syntagm.training.recurrent.learner import RecurrentLearner
 
@@ -32,7 +31,7 @@ ARRAYS = 3
 class OnLstm(RecurrentLearner):
     """An ON-LSTM in training."""
 
-    model: ClassVar[type[RecurrentModel]] = model.OnLstm
+    model: ClassVar[type[RecurrentModel]] = models.OnLstm
     settings: OnLstmSettings
     module: OnLstmNetwork
 

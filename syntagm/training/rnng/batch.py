@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout, linear
 
-from syntagm.models import MOST_OPEN, OPEN, REDUCE, SHIFT, lstm_step
-from syntagm.models.rnng.grammar import RnngNetwork
+from syntagm.models import MOST_OPEN, OPEN, REDUCE, SHIFT, RnngNetwork, lstm_step
 from syntagm.training.recurrent.softmax import OnePass
 from syntagm.training.rnng.oracle import Encoded, Ints
 from syntagm.training.rnng.recurrence import run

@@ -19,8 +19,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from syntagm.core import InputError, Progress, atomic
-from syntagm.models import FORMAT, vocabulary
-from syntagm.models.rnng.grammar import RnngNetwork
+from syntagm.models import FORMAT, RnngNetwork, vocabulary
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.learner import Learner
 from syntagm.training.loop import fit
