@@ -43,8 +43,7 @@ from syntagm.models.openai import servers
 from syntagm.models.openai.answers import Completion, completion, decimals, offsets
 from syntagm.models.openai.client import Client, Spent
 from syntagm.models.openai.family import FAMILY
-from syntagm.models.partition import fault
-from syntagm.models.possible import round_up
+from syntagm.models.possible import fault_in_tokens, round_up
 from syntagm.models.windows import once
 
 SCORER = "openai 2"
@@ -207,7 +206,7 @@ class Served(LanguageModel):
         bits = np.array([math.nan if value is None else -value / math.log(2) for value in logprobs], np.float64) + 0.0
         starts = starts_of(text, spans, self._place)
         answer = Surprisals(text, starts, bits, np.ones(len(bits), bool))
-        if problem := fault(answer, False):
+        if problem := fault_in_tokens(answer, False):
             raise self._refused(InputError(place, problem.found, problem.expected))
         return answer
 
