@@ -69,9 +69,8 @@ from syntagm.models.multitask.model import (
 )
 from syntagm.models.names import load as load
 from syntagm.models.ngram import arpa as arpa, folder as folder
-from syntagm.models.ngram.model import BackOff as BackOff
+from syntagm.models.ngram.model import BackOff as BackOff, Tokenisation as Tokenisation
 from syntagm.models.ngram.ngrams import END as END, START as START, Ngrams as Ngrams
-from syntagm.models.ngram.model import Tokenisation as Tokenisation
 from syntagm.models.onlstm.model import Dropout as Dropout, OnLstm as OnLstm, OnLstmNetwork as OnLstmNetwork
 from syntagm.models.program.model import (
     Start as Start,

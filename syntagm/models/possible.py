@@ -34,9 +34,7 @@ class Fault:
 def fault_in_tokens(answer: Surprisals, ended: bool) -> Fault | None:
     """Return the first violation of the rules in an answer; None if there is none.
 
-    Arguments:
-        answer: the tokens of a text.
-        ended: whether the end-of-text symbol is listed.
+    If the text is `ended`, the end-of-text symbol is listed.
 
     >>> fault_in_tokens(Surprisals("the dog", np.array([0, 3]), np.ones(2), np.ones(2, bool)), ended=False) is None
     True

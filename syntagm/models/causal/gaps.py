@@ -136,7 +136,6 @@ class Filler:
         self._trees: OrderedDict[int, tuple[object, Branches]] = OrderedDict()
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate in each gap; see `LanguageModel.fill`."""
         lists: dict[tuple[str, ...], int] = {}
         keys: list[Key] = [(gap.left, lists.setdefault(gap.words, len(lists)), gap.best) for gap in gaps]
         words = list(lists)

@@ -221,11 +221,9 @@ class Causal(Identified):
         return word_borders(tokenizer, size, self._ending)
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute the surprisals of each text; see `LanguageModel.score`."""
         return self._scored(texts, done)
 
     def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute surprisals, entropies and ranks; see `LanguageModel.reduce`."""
         families.refuse_unable(self, ("reduce",))
         return self._scored(texts, done, reducing=True)
 
@@ -243,7 +241,6 @@ class Causal(Identified):
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Compute the surprisals of texts of any length; see `LanguageModel.read`."""
         # A window contains as many tokens as the model can score at once. With a start-of-text symbol, this is the
         # number of positions, because the last token is not an input. With `boundary=word`, the last token is also an
         # input, so a window has one token less.
@@ -252,16 +249,11 @@ class Causal(Identified):
     def read_reduced(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Compute surprisals, entropies and ranks in the windows of `read`; see `LanguageModel.read_reduced`."""
         families.refuse_unable(self, ("reduce",))
         return self._windowed(texts, overlap, done, reducing=True)
 
     def _windowed(
-        self,
-        texts: Sequence[str],
-        overlap: int | None,
-        done: Callable[[int], None] | None,
-        reducing: bool = False,
+        self, texts: Sequence[str], overlap: int | None, done: Callable[[int], None] | None, reducing: bool = False
     ) -> Iterator[InContext]:
         size, positions = self._window_size, self.forward.limit
         if positions >= NO_LIMIT:
@@ -333,7 +325,6 @@ class Causal(Identified):
         return encode(self.tokenizer, texts, self.name)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`."""
         # The surprisals of listed entries (`Gap.best`) are those of single tokens, also with `fill=word`.
         if self._chat:
             raise ModelError(self.name, "a gap in a chat", "whole texts", "Use chat=no to fill gaps.")
@@ -341,7 +332,6 @@ class Causal(Identified):
         yield from self._filler.fill(gaps, done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Return whether each word is a single token after a space; see `LanguageModel.single`."""
         return self._filler.speller.single(words)
 
     @cached_property
@@ -352,12 +342,7 @@ class Causal(Identified):
         return Filler(self.forward, self.tokenizer, self.bos_id, ends, self.name)
 
     def _answer(
-        self,
-        text: str,
-        encoded: Encoded,
-        text_windows: Sequence[Window],
-        all_rows: Sequence[Rows],
-        reducing: bool,
+        self, text: str, encoded: Encoded, text_windows: Sequence[Window], all_rows: Sequence[Rows], reducing: bool
     ) -> InContext:
         starts, in_vocabulary, ids = encoded.starts, encoded.in_vocabulary, encoded.ids
         if self.eos_id is not None:
@@ -411,8 +396,6 @@ def load(path: str, allow_pickle: bool = False, trust_remote_code: bool = False,
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
-    """Create a language model from a transformers model in memory, for example inside a training loop."""
-    # label: name of the model in results. Call this function again after a training step, because the fingerprint
-    # depends on the weights.
+    """Create a language model from a transformers model in memory, which is called `label` in results."""
     FAMILY.choose(options, loaded=True)
     return in_memory("causal", model, tokenizer, label, lambda loaded: Causal(loaded, options))

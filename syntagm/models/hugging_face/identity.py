@@ -30,11 +30,7 @@ class Identified(LanguageModel):
     _copies = False
 
     def _identify(
-        self,
-        loaded: Loaded,
-        scorer: str,
-        dependencies: Sequence[object],
-        record: Callable[[], Mapping[str, object]],
+        self, loaded: Loaded, scorer: str, dependencies: Sequence[object], record: Callable[[], Mapping[str, object]]
     ) -> None:
         """Set what the fingerprint and the record depend on."""
         self._loaded, self._sample = loaded, sample(loaded.model)

@@ -14,7 +14,7 @@ from torch.nn.functional import conv1d
 from syntagm.models.family import Family
 from syntagm.models.jrnn.family import FAMILY
 from syntagm.models.recurrent.model import RecurrentModel
-from syntagm.models.recurrent.network import Network, Softmax, State, one_by_one
+from syntagm.models.recurrent.network import Network, Softmax, State
 from syntagm.models.words import weights
 from syntagm.models.words.vocabulary import Vocabulary
 
@@ -112,23 +112,14 @@ _WORDS = 64
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of a network.
+    """The size of a network."""
 
-    Arguments:
-        width: width of the embeddings, the hidden states and the inputs of the output layer.
-        cells: number of cells in a layer.
-        layers: number of layers.
-        letters: width of the embeddings of letters.
-        filters: widths of the filters, and the number of those of each width; a width may occur twice.
-        highways: number of highway layers.
-    """
-
-    width: int
-    cells: int
+    width: int  # width of the embeddings, the hidden states and the inputs of the output layer
+    cells: int  # number of cells in a layer
     layers: int
-    letters: int
-    filters: tuple[tuple[int, int], ...]
-    highways: int
+    letters: int  # width of the embeddings of letters
+    filters: tuple[tuple[int, int], ...]  # widths of filters, and how many have each; a width may occur twice
+    highways: int  # number of highway layers
 
 
 class Highway(nn.Module):
@@ -207,12 +198,7 @@ class JrnnNetwork(Network):
         weight, size = self.decoder.weight, self.size
         return weight.new_zeros(size.layers, columns, size.width), weight.new_zeros(size.layers, columns, size.cells)
 
-    def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Read several words, one after the other; see `recurrent.network.Network.forward`."""
-        return one_by_one(self, ids, state)
-
     def step(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Read one more word in each of several texts; see `recurrent.network.Network.step`."""
         inputs, hiddens, cells = self._embedded(ids), [], []
         for layer, hidden, cell in zip(self.layers, *state, strict=True):
             inputs, cell = layer(inputs, hidden, cell)
@@ -228,7 +214,6 @@ class JrnnNetwork(Network):
         return self._letters.number(word)
 
     def targets(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the rows of the output layer; see `recurrent.network.Network.targets`."""
         return np.where(ids < self.decoder.out_features, ids, _UNKNOWN)
 
     def _embedded(self, ids: Tensor) -> Tensor:
@@ -269,7 +254,6 @@ class Jrnn(RecurrentModel):
 
     @classmethod
     def build(cls, description: weights.Description, vocabulary: Vocabulary, chosen: Mapping[str, str]) -> JrnnNetwork:
-        """Build the network; see `RecurrentModel.build`."""
         filters = tuple((width, number) for width, number in description["filters"])
         sizes = {key: description[key] for key in ("width", "cells", "layers", "letters", "highways")}
         return JrnnNetwork(Size(**sizes, filters=filters), Letters(vocabulary, Symbols(*description["symbols"])))

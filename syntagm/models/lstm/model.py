@@ -45,7 +45,6 @@ class LstmNetwork(Network):
             self.decoder.weight = self.encoder.weight
 
     def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Read several words; see `recurrent.network.Network.forward`."""
         hidden, state = self.rnn(self.drop(self.encoder(ids)), state)
         return self.drop(hidden), state
 
@@ -56,7 +55,6 @@ class LstmNetwork(Network):
         return zeros, zeros.clone()
 
     def step(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Read one more word in each of several texts; see `recurrent.network.Network.step`."""
         inputs, hiddens, cells = self.encoder(ids), [], []
         for layer, (hidden, cell) in enumerate(zip(*state, strict=True)):
             weights = [

@@ -156,17 +156,12 @@ class Row:
 
 @dataclass(slots=True)
 class Plan:
-    """The distinct rows to compute, and the targets of each.
+    """The distinct rows to compute, and the targets of each."""
 
-    Arguments:
-        mask: token id of the mask.
-        rows: the rows, without repetitions.
-        targets: for each row, tuples of (owner, index, target): which text or gap and which of its tokens or candidates a
-            result is for, and the token id to score.
-    """
-
-    mask: int
-    rows: list[Row] = field(default_factory=list)
+    mask: int  # token id of the mask
+    rows: list[Row] = field(default_factory=list)  # without repetitions
+    # For each row, tuples of (owner, index, target): which text or gap and which of its tokens or candidates a result is
+    # for, and the token id to score.
     targets: list[list[tuple[int, int, int]]] = field(default_factory=list)
     _numbers: dict[bytes, int] = field(default_factory=dict)
 

@@ -105,11 +105,9 @@ class Masked(Identified):
         return self.forward.model
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute the pseudo-surprisals of each text; see `LanguageModel.score`."""
         return self._scored(texts, done)
 
     def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute pseudo-surprisals, and the entropy and rank under the mask of each token; see `LanguageModel.reduce`."""
         return self._scored(texts, done, reducing=True)
 
     def _scored(
@@ -124,7 +122,6 @@ class Masked(Identified):
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Compute the pseudo-surprisals of texts of any length; see `LanguageModel.read`."""
         # The special symbols of a text are placed around each window. A token is scored in the window in which it is
         # farthest from the ends, so it has at least half of `overlap` on each side.
         limit = self.forward.limit
@@ -232,7 +229,6 @@ class Masked(Identified):
             yield finish(*started)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate under one mask; see `LanguageModel.fill`."""
         # The softmax runs over the whole vocabulary, so a candidate competes with every other token. For a candidate of
         # several tokens, the result is nan. With `masks=several`, its surprisal is the sum over as many masks, unmasked
         # from left to right; such sums can't be compared between candidates of different lengths. `above` and `below`
@@ -249,9 +245,7 @@ def load(path: str, allow_pickle: bool = False, trust_remote_code: bool = False,
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:
-    """Create a language model from a transformers model in memory, for example inside a training loop."""
-    # label: name of the model in results. Call this function again after a training step, because the fingerprint
-    # depends on the weights.
+    """Create a language model from a transformers model in memory, which is called `label` in results."""
     FAMILY.choose(options, loaded=True)
     return in_memory("masked", model, tokenizer, label, lambda loaded: Masked(loaded, options))
 

@@ -85,7 +85,6 @@ class WordModel(LanguageModel):
         """Return the likeliest next words after the beginning of a sentence: word, whether it is no symbol, and log10 p."""
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute the surprisals of each text; see `LanguageModel.score`."""
         return self._scored(texts, done)
 
     def _scored(
@@ -162,7 +161,6 @@ class WordModel(LanguageModel):
                 )  # fmt: skip
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate of one or more words, given the text before it; see `LanguageModel.fill`."""
         # `above` and `below` are nan for multi-word candidates, and for KenLM's binary files. If the file has no
         # unknown word, the surprisal of unknown words is infinite.
         divided = [divide(gap, self._tokenisation.tokens, self.name) for gap in gaps]
@@ -176,7 +174,6 @@ class WordModel(LanguageModel):
         )
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Return whether each candidate is one word; see `LanguageModel.single`."""
         return single(words, self._tokenisation.tokens, self.name)
 
     def _filled(self, before: Sequence[str], candidates: Sequence[Sequence[str]], best: int) -> Fill:
@@ -250,7 +247,6 @@ class BackOff(WordModel):
         return self._scored(texts, done, self.reductions)
 
     def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Compute log10 p of words in sentences; see `WordModel.logs`."""
         text, in_vocabulary = self._ids(words)
         return self.ngrams.logs(text), in_vocabulary
 
@@ -291,7 +287,6 @@ class BackOff(WordModel):
         return word_ids | {END: 0, START: self.ngrams.start}
 
     def after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Compute log10 p of possible next words; see `WordModel.after`."""
         ids, in_vocabulary = self._ids([START, *before, *words])
         begin = len(before) + 1
         history, targets = ids[:begin][-self.memory :], ids[begin:]
@@ -301,7 +296,6 @@ class BackOff(WordModel):
         return np.stack([own, sums[first], sums[-1] - sums[after]]), in_vocabulary[begin:]
 
     def best(self, before: Sequence[str], count: int) -> list[tuple[str, bool, float]]:
-        """Return the likeliest next words; see `WordModel.best`."""
         history = self._ids([START, *before])[0][-self.memory :]
         logs, _, _ = self._distribution(tuple(history.tolist()))
         words = self.vocabulary.words
@@ -350,7 +344,6 @@ class KenLM(WordModel):
         self.record = {"order": self._model.order, "hash": digest, "kenlm": metadata.version("kenlm")}
 
     def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Compute log10 p of words in sentences; see `WordModel.logs`."""
         logs, in_vocabulary = np.full(len(words), np.nan), np.ones(len(words), bool)
         borders = [place for place, word in enumerate(words) if word == START]
         for begin, end in pairwise([*borders, len(words)]):
@@ -364,7 +357,6 @@ class KenLM(WordModel):
         return np.where(in_vocabulary, logs, -np.inf) if self._impossible else logs
 
     def after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Compute log10 p of possible next words; see `WordModel.after`."""
         import kenlm
 
         state, following = kenlm.State(), kenlm.State()

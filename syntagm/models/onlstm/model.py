@@ -16,8 +16,7 @@ from syntagm.core import UsageError
 from syntagm.models.contract import UNLABELLED
 from syntagm.models.family import Family
 from syntagm.models.onlstm.family import FAMILY
-from syntagm.models.recurrent import model
-from syntagm.models.recurrent.model import RecurrentModel
+from syntagm.models.recurrent.model import RecurrentModel, batches, rows
 from syntagm.models.recurrent.network import AdaptiveSoftmax, Network, Softmax, State
 from syntagm.models.words import weights
 from syntagm.models.words.splitting import leaf, split
@@ -92,7 +91,6 @@ class OnLstmNetwork(Network):
         nn.init.zeros_(self.decoder.bias)
 
     def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Read several words; see `recurrent.network.Network.forward`."""
         raw, state = self.raw(ids, state)
         return self.dropped(raw, self.dropout.output), state
 
@@ -118,7 +116,6 @@ class OnLstmNetwork(Network):
         return tuple(self.decoder.weight.new_zeros(2, columns, layer.width) for layer in self.layers)
 
     def step(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Read one more word in each of several texts; see `recurrent.network.Network.step`."""
         hidden, state, _ = self.distances(ids, state)
         return hidden, state
 
@@ -171,9 +168,7 @@ def of_distances(words: Sequence[str], distances: NDArray[np.floating]) -> str:
     before it, and the word with what stands after it. Both parts are split in the same way. (Of equal distances, the first
     counts.)
 
-    Arguments:
-        words: the words, at least one.
-        distances: shape (words,): the distance of each word to the word before it.
+    There is at least one word. Each distance is that of a word to the word before it.
 
     >>> of_distances(["the", "dog", "barks"], np.array([0.5, 0.1, 0.7]))
     '(X (X the dog) barks)'
@@ -242,7 +237,6 @@ class OnLstm(RecurrentModel):
         self._reader = _Distances(network, self._layer - 1)
 
     def parse(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[tuple[str, ...]]:
-        """Return the induced tree of each prefix of each text; see `LanguageModel.parse`."""
         divided = {text: split(text, self._tokens) for text in texts}
         repeats = Counter(texts)
         if done and (empty := sum(repeats[text] for text, text_words in divided.items() if not text_words)):
@@ -252,9 +246,9 @@ class OnLstm(RecurrentModel):
         filled = [text for text, text_words in divided.items() if text_words]
         sequences = [bos + self.vocabulary.ids(divided[text]) for text in filled]
         distances: dict[str, NDArray[np.floating]] = {}
-        for indices in model.batches(sequences, self._batch):
-            rows = model.rows(self._reader, [sequences[index] for index in indices], self._share)
-            distances.update((filled[index], row[len(bos) :]) for index, row in zip(indices, rows, strict=True))
+        for indices in batches(sequences, self._batch):
+            found = rows(self._reader, [sequences[index] for index in indices], self._share)
+            distances.update((filled[index], row[len(bos) :]) for index, row in zip(indices, found, strict=True))
             if done:
                 done(sum(repeats[filled[index]] for index in indices))
         for text in texts:

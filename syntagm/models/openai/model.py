@@ -107,7 +107,6 @@ class Served(LanguageModel):
         }
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Ask the server for the surprisals of each text; see `LanguageModel.score`."""
         refuse_surrogates(texts, self._place)
         if self.bos and (text := next((text for text in texts if self.bos in text), None)) is not None:
             raise ModelError(

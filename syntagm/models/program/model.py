@@ -287,7 +287,6 @@ class ProgramModel(LanguageModel):
         self.record = {"hash": sources, "stated": about.fingerprint}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Ask the program for the surprisals of each text; see `LanguageModel.score`."""
 
         def ask(batch: Sequence[str]) -> list[Surprisals]:
             answer = self._asked("score", {"texts": batch}, _batch(len(batch), "text", batch[0]))
@@ -296,7 +295,6 @@ class ProgramModel(LanguageModel):
         return self._in_batches(texts, ask, done)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Ask the program for the surprisal of each candidate in each gap; see `LanguageModel.fill`."""
         if "fill" not in self.can:
             return super().fill(gaps, done)
         refuse_best(self, max((gap.best for gap in gaps), default=0))

@@ -15,11 +15,7 @@ def family(
     references: tuple[str, ...],
     can: tuple[Query, ...] = CAN,
 ) -> Family:
-    """Return the declaration of a family, whose models are read from folders by `models.NAME.model.load`.
-
-    Arguments:
-        name, summary, settings, references, can: as for `Family`.
-    """
+    """Return the declaration of a family, whose models are read from folders by `models.NAME.model.load`."""
     return Family(
         name=name,
         summary=summary,

@@ -230,8 +230,8 @@ class RecurrentModel(LanguageModel):
 
     family: ClassVar[Family]  # the declaration of the family
     scorer: ClassVar[str]  # the name and version of the computation, for the fingerprint
-    format: ClassVar[int] = 1  # the format of `json`
-    # The keys of `json` that describe the network, each with a function that tells whether a value is valid. They
+    format: ClassVar[int] = 1  # the format of `model.json`
+    # The keys of `model.json` that describe the network, each with a function that tells whether a value is valid. They
     # are arguments of the network.
     keys: ClassVar[weights.Keys]
     repeated: ClassVar[tuple[str, ...]] = ("layers",)  # the keys that tell how many parts of a kind the network has
@@ -241,7 +241,7 @@ class RecurrentModel(LanguageModel):
 
     @classmethod
     def load(cls, path: str, **options: str) -> Self:
-        """Load a model from its folder, which contains `json`, `model.safetensors` and `vocabulary.txt`."""
+        """Load a model from its folder, which contains `model.json`, `model.safetensors` and `vocabulary.txt`."""
         chosen = cls.family.choose(options)
 
         def build(description: weights.Description, vocabulary: Vocabulary) -> Network:
@@ -253,7 +253,7 @@ class RecurrentModel(LanguageModel):
 
     @classmethod
     def build(cls, description: weights.Description, vocabulary: Vocabulary, chosen: Mapping[str, str]) -> Network:
-        """Build the network that `json` describes."""
+        """Build the network that `model.json` describes."""
         return cls.kind(len(vocabulary), **{key: description[key] for key in cls.keys})
 
     def __init__(
@@ -290,11 +290,9 @@ class RecurrentModel(LanguageModel):
         return checksum(self.network.state_dict().values())
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute the surprisals of each text; see `LanguageModel.score`."""
         return self._scored(texts, done)
 
     def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute surprisals, entropies and ranks; see `LanguageModel.reduce`."""
         return self._scored(texts, done, reducing=True)
 
     def _scored(
@@ -324,7 +322,6 @@ class RecurrentModel(LanguageModel):
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Compute the surprisals of texts of any length; see `LanguageModel.read`."""
         # A text with more words than a batch is read in portions, and the state is carried from one portion to the
         # next.
         refuse_overlap(overlap, self.name, "a recurrent network carries its state through a text of any length")
@@ -355,7 +352,6 @@ class RecurrentModel(LanguageModel):
         return nats
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`."""
         divided = [divide(gap, self._tokens, self.name) for gap in gaps]
         lists = {id(gap.candidates): gap.candidates for gap in divided}
         candidates = {number: [self.ids(words) for words in candidate_list] for number, candidate_list in lists.items()}
@@ -376,7 +372,6 @@ class RecurrentModel(LanguageModel):
         return once(keys, in_batches(_CONTEXTS, answer), done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Return whether each candidate is one word; see `LanguageModel.single`."""
         return single(words, self._tokens, self.name)
 
     def ids(self, words: Sequence[str]) -> list[int]:

@@ -54,7 +54,6 @@ class Softmax(OutputLayer, nn.Linear):
         return self
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Return the logits; see `OutputLayer.logits`."""
         return self(hidden)  # type: ignore[no-any-return]
 
     def nats(self, portions: Iterable[Portion]) -> Iterator[Tensor]:
@@ -70,7 +69,6 @@ class Softmax(OutputLayer, nn.Linear):
             yield normalisers[rows] - chosen
 
     def loss(self, hidden: Tensor, words: Tensor) -> Tensor:
-        """Return the cross-entropy; see `OutputLayer.loss`."""
         return cross_entropy(self(hidden), words)
 
 
@@ -108,19 +106,16 @@ class Clusters(OutputLayer):
         raise NotImplementedError
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Return the log-probabilities of all words; see `OutputLayer.logits`."""
         head = self._head(hidden)
         first = self._cutoffs[0]
         tails = [head[:, first + tail, None] + self._tail(hidden, tail) for tail in range(len(self._tails))]
         return torch.cat([head[:, :first], *tails], 1)
 
     def nats(self, portions: Iterable[Portion]) -> Iterator[Tensor]:
-        """Yield surprisals; see `OutputLayer.nats`."""
         for portion in portions:
             yield self._nats(*portion)
 
     def loss(self, hidden: Tensor, words: Tensor) -> Tensor:
-        """Return the mean surprisal; see `OutputLayer.loss`."""
         return self._nats(hidden, words, torch.arange(len(hidden), device=hidden.device)).mean()
 
     def _nats(self, hidden: Tensor, words: Tensor, rows: Tensor) -> Tensor:
@@ -161,15 +156,6 @@ class AdaptiveSoftmax(Clusters, nn.Linear):
 State = tuple[Tensor, ...]
 
 
-def one_by_one(network: "Network", ids: Tensor, state: State) -> tuple[Tensor, State]:
-    """Read several words with `Network.step`, one after the other; arguments and values are those of `Network.forward`."""
-    tops = []
-    for row in ids:
-        top, state = network.step(row, state)
-        tops.append(top)
-    return torch.stack(tops), state
-
-
 class Network(nn.Module, ABC):
     """A recurrent language model."""
 
@@ -177,9 +163,13 @@ class Network(nn.Module, ABC):
     decoder: OutputLayer
     reach: int | None = None  # as for `LanguageModel`
 
-    @abstractmethod
     def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
         """Compute the inputs of the output layer, shape (steps, columns, width), and the state after the last step."""
+        tops = []
+        for row in ids:
+            top, state = self.step(row, state)
+            tops.append(top)
+        return torch.stack(tops), state
 
     @abstractmethod
     def fresh(self, columns: int) -> State:

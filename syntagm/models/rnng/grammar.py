@@ -149,12 +149,10 @@ class NetworkGrammar(Grammar):
         return int(self._add(top, reading, actions)[0])
 
     def actions(self, states: Numbers) -> Floats:
-        """Return the logits of all actions; see `Grammar.actions`."""
         return self._states.rows(2, states).double().cpu().numpy()
 
     @FullPrecision()
     def words(self, states: Numbers, words: Numbers) -> Floats:
-        """Return the log-probabilities of words; see `Grammar.words`."""
         distinct, places = np.unique(states, return_inverse=True)
         totals: Floats = np.empty(len(distinct))
         for first in range(0, len(distinct), MOST_ROWS):
@@ -277,7 +275,6 @@ class NetworkGrammar(Grammar):
         return self._states.add([tops, readings], [history, vectors, logits, frequent])
 
     def keep(self, states: Numbers) -> Numbers:
-        """Forget all states but these; see `Grammar.keep`."""
         kept, places = np.unique(states, return_inverse=True)
         tops, readings = self._states.numbers(kept)
         elements = reached = np.unique(tops)

@@ -87,7 +87,6 @@ class Rnng(LanguageModel):
         return checksum(self.network.state_dict().values())
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute the surprisals of each text; see `LanguageModel.score`."""
         divided = {text: words(text, self._tokens) for text in texts}
         readings = self._read({text: text_words for text, (text_words, _) in divided.items()}, texts, False, done)
         for text in texts:
@@ -104,7 +103,6 @@ class Rnng(LanguageModel):
             yield Surprisals(text, starts, bits, in_vocabulary)
 
     def parse(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[tuple[str, ...]]:
-        """Return the most probable tree of each prefix of each text; see `LanguageModel.parse`."""
         divided = {text: split(text, self._tokens) for text in texts}
         readings = self._read(divided, texts, True, done)
         for text in texts:

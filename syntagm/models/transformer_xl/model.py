@@ -14,7 +14,7 @@ from torch.nn.functional import linear
 
 from syntagm.models.family import Family
 from syntagm.models.recurrent.model import RecurrentModel
-from syntagm.models.recurrent.network import Clusters, Network, State, one_by_one, refuse_odd_cutoffs
+from syntagm.models.recurrent.network import Clusters, Network, State, refuse_odd_cutoffs
 from syntagm.models.transformer_xl.family import FAMILY
 from syntagm.models.words import weights
 from syntagm.models.words.vocabulary import Vocabulary
@@ -36,31 +36,18 @@ from syntagm.models.words.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of a network.
+    """The size of a network."""
 
-    Arguments:
-        cutoffs: the first word of each cluster of rarer words, in increasing order.
-        width: width of the layers.
-        embedding: width of the embeddings of the most frequent words.
-        divisor: the width of embeddings is divided by this from one cluster to the next.
-        heads: number of attention heads.
-        head_width: width of a head.
-        inner: width of the feed-forward layers.
-        layers: number of layers.
-        memory: number of words that a word attends to, with itself.
-        clamp: the largest distance between words that is distinguished.
-    """
-
-    cutoffs: tuple[int, ...]
-    width: int
-    embedding: int
-    divisor: int
+    cutoffs: tuple[int, ...]  # the first word of each cluster of rarer words, in increasing order
+    width: int  # width of the layers
+    embedding: int  # width of the embeddings of the most frequent words
+    divisor: int  # the width of embeddings is divided by this from one cluster to the next
     heads: int
-    head_width: int
-    inner: int
+    head_width: int  # width of a head
+    inner: int  # width of the feed-forward layers
     layers: int
-    memory: int
-    clamp: int
+    memory: int  # number of words that a word attends to, with itself
+    clamp: int  # the largest distance between words that is distinguished
 
     def clusters(self, words: int) -> list[tuple[int, int, int]]:
         """Return the first word, the last word + 1, and the width of the embeddings of each cluster."""
@@ -108,19 +95,13 @@ class TransformerXlNetwork(Network):
         self._distances: list[Tensor] = []
 
     def fresh(self, columns: int) -> State:
-        """Return the state of a text without words; see `recurrent.network.Network.fresh`."""
         size = self.size
         none = self.embeddings[0].new_zeros(size.layers, columns, 0, size.heads, size.head_width)
         if not self._distances or self._distances[0].device != none.device:
             self._distances = self._keys_of_distances()
         return none, none
 
-    def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Read several words, one after the other; see `recurrent.network.Network.forward`."""
-        return one_by_one(self, ids, state)
-
     def step(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Read one more word in each of several texts; see `recurrent.network.Network.step`."""
         size, hidden = self.size, self._embedded(ids)
         all_keys, all_values = [], []
         for layer, distances, old_keys, old_values in zip(self.layers, self._distances, *state, strict=True):
@@ -217,7 +198,6 @@ class TransformerXl(RecurrentModel):
     def build(
         cls, description: weights.Description, vocabulary: Vocabulary, chosen: Mapping[str, str]
     ) -> TransformerXlNetwork:
-        """Build the network; see `RecurrentModel.build`."""
         sizes = {key: description[key] for key in cls.keys}
         size = Size(**(sizes | {"cutoffs": tuple(sizes["cutoffs"])}))
         return TransformerXlNetwork(

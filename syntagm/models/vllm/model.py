@@ -96,7 +96,6 @@ class Vllm(LanguageModel):
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Compute the surprisals of texts of any length; see `LanguageModel.read`."""
         least = 0 if self._bos is not None else 1
         shared = overlap_of(overlap, self._size, self._positions, self.name, least=least)
         for text in texts:

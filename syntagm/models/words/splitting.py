@@ -347,13 +347,7 @@ class Divided:
 def divide(gap: Gap, tokens: str, model: str) -> Divided:
     """Split a gap and its candidates into words.
 
-    Arguments:
-        gap: the gap.
-        tokens: as in `words.words`.
-        model: name of the model, for messages.
-
-    Raises:
-        ModelError: a candidate does not consist of whole words in the sentence, or has white space around it.
+    It is an error if a candidate does not consist of whole words in the sentence, or has white space around it.
 
     >>> divide(Gap("She can't ", ".", ("swim", "cannot swim")), "treebank", "any")
     Divided(before=('She', 'ca', "n't"), candidates=(('swim',), ('can', 'not', 'swim')))
@@ -396,6 +390,5 @@ def _refuse(model: str, left: str, word: str) -> None:
 
 
 def single(words: Sequence[str], tokens: str, model: str) -> NDArray[np.bool_]:
-    """Return whether each candidate is one word after a space; see `LanguageModel.single`."""
     divided = divide(Gap("a ", "", tuple(words)), tokens, model)
     return np.array([len(candidate) == 1 for candidate in divided.candidates], bool)

@@ -207,9 +207,7 @@ def read(path: Path) -> Vocabulary:
 def unknown_class(word: str, known: Container[str]) -> str:
     """Return the class of an unknown word by its capitals, digits, dashes and suffix.
 
-    Arguments:
-        word: the word.
-        known: the vocabulary, to look up the word in lower case.
+    The word is also looked up in lower case among those that are `known`.
 
     >>> [unknown_class(word, {"quickly"}) for word in ("walked", "Quickly", "mid-1990s", "IBM", "3.5")]
     ['UNK-LC-ed', 'UNK-INITC-KNOWNLC-ly', 'UNK-LC-NUM-DASH-s', 'UNK-CAPS', 'UNK-NUM']
