@@ -12,9 +12,8 @@ import transformers
 from models_for_tests import byte_level, causal, transformer
 
 from syntagm.core import ModelError, lacks_memory
-from syntagm.models import Causal, Surprisals, names
+from syntagm.models import Causal, Head, Surprisals, names
 from syntagm.models.causal import forward
-from syntagm.models.causal.forward import Head
 from syntagm.models.causal.model import from_transformers
 
 DRAW = np.random.default_rng(7)

@@ -16,8 +16,7 @@ from torch import nn
 
 from syntagm.cli import main
 from syntagm.core import InputError, ModelError, UsageError, torch_file
-from syntagm.models import checkpoints, names
-from syntagm.models.lstm.model import LstmNetwork
+from syntagm.models import LstmNetwork, checkpoints, names
 
 MODULE = """
 from torch import nn

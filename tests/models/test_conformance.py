@@ -11,11 +11,11 @@ from models_for_tests import rnng
 
 from syntagm.cli import main
 from syntagm.core import ModelError
-from syntagm.models import CHECKS, TEXTS, Fill, Gap, LanguageModel, Reductions, Surprisals, failures, names
+from syntagm.models import CHECKS, TEXTS, Fill, Gap, LanguageModel, Reductions, Surprisals, Toy, failures, names
 from syntagm.models.conformance import prefixes
 from syntagm.models.possible import fault_in_tokens
 from syntagm.models.toy.family import FAMILY
-from syntagm.models.toy.model import SENTENCES, Toy
+from syntagm.models.toy.model import SENTENCES
 
 Done = Callable[[int], None] | None
 AGREEMENT = f"python:{Path(__file__).resolve().parents[2] / 'examples' / 'agreement.py'}"

@@ -12,16 +12,22 @@ import pytest
 import torch
 from models_for_tests import CAUSAL
 
-from syntagm.models import devices, names
+from syntagm.models import (
+    Forward,
+    FullPrecision,
+    Head,
+    LstmNetwork,
+    MaskedForward,
+    Pack,
+    Row,
+    devices,
+    names,
+    plan,
+    read_in_portions,
+)
 from syntagm.models.causal import model as causal
-from syntagm.models.causal.forward import Forward, Head
-from syntagm.models.causal.prefix_tree import Pack, plan
-from syntagm.models.devices import FullPrecision
 from syntagm.models.hugging_face.weights import sample
-from syntagm.models.lstm.model import LstmNetwork
 from syntagm.models.masked import model as masked
-from syntagm.models.masked.forward import MaskedForward, Row
-from syntagm.models.recurrent.model import read_in_portions
 from syntagm.runs.executors import local
 
 SEQUENCES = [[1, 2, 3, 4, 5], [1, 2, 3, 7, 8, 9], [1, 2], [4, 5, 6, 7]]

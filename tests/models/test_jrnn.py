@@ -31,8 +31,8 @@ from laboratory.jrnn import (
 
 from syntagm.cli import main
 from syntagm.core import InputError, ModelError, seal
-from syntagm.models import Vocabulary, checkpoints, names
-from syntagm.models.jrnn.model import LENGTH, JrnnNetwork, Letters, Size, Symbols, symbols
+from syntagm.models import JrnnNetwork, Letters, Vocabulary, checkpoints, names
+from syntagm.models.jrnn.model import LENGTH, Size, Symbols, symbols
 
 
 def imported(folder: Path, values: Arrays, words: list[bytes] = WORDS) -> str:

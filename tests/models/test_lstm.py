@@ -14,8 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from syntagm.core import ModelError, Progress, UsageError, seal
-from syntagm.models import Lstm, names, surprisals
-from syntagm.models.lstm.model import LstmNetwork
+from syntagm.models import Lstm, LstmNetwork, names, surprisals
 from syntagm.models.recurrent.model import HEAD_ROWS
 from syntagm.training import Lstm as Learner, LstmSettings, OnePass, Settings, Size, Steps, Words, loop
 from syntagm.training.lstm.train import train

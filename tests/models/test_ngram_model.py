@@ -17,9 +17,8 @@ from safetensors.numpy import load_file, save_file
 
 from syntagm.cli import main
 from syntagm.core import InputError, ModelError, Progress, RunError, UsageError, lock, seal
-from syntagm.models import BackOff, Gap, Tokenisation, arpa, names, splitting
+from syntagm.models import BackOff, Gap, KenLM, Tokenisation, arpa, names, splitting
 from syntagm.models.ngram import model as ngram
-from syntagm.models.ngram.model import KenLM
 from syntagm.training import NgramSettings, changed
 from syntagm.training.ngram.train import train
 

@@ -13,9 +13,8 @@ from training_for_tests import learn
 
 from syntagm.cli import main
 from syntagm.core import ModelError, UsageError, seal
-from syntagm.models import Dropout, names
-from syntagm.models.onlstm.model import Layer, OnLstmNetwork, of_distances
-from syntagm.models.recurrent.network import AdaptiveSoftmax, Softmax
+from syntagm.models import AdaptiveSoftmax, Dropout, OnLstmNetwork, Softmax, names, of_distances
+from syntagm.models.onlstm.model import Layer
 from syntagm.training.corpora.trees import parse, words
 
 SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]

@@ -17,11 +17,10 @@ from served_for_tests import Fault, Server, network, send, serving
 
 from syntagm.cli import main
 from syntagm.core import InputError, ModelError, SyntagmError, UsageError
-from syntagm.models import CHECKS, TEXTS, failures, names
+from syntagm.models import CHECKS, TEXTS, Client, failures, names
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.openai import client as client_module, servers
 from syntagm.models.openai.answers import completion, offsets
-from syntagm.models.openai.client import Client
 
 SERVERS = {
     "vllm": ("vllm", "gpt2", "bytes", ""),

@@ -12,10 +12,7 @@ from training_for_tests import learn
 from benchmarks.plain_rnng import PlainDecoder
 from syntagm.cli import main
 from syntagm.core import Progress, UsageError
-from syntagm.models import OPEN, REDUCE, SHIFT, NetworkGrammar, Sizes, search
-from syntagm.models.names import load
-from syntagm.models.rnng.grammar import RnngNetwork
-from syntagm.models.rnng.model import Rnng
+from syntagm.models import OPEN, REDUCE, SHIFT, NetworkGrammar, Rnng, RnngNetwork, Sizes, load, search
 from syntagm.runs import run_suites
 
 SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]

@@ -15,8 +15,8 @@ from models_for_tests import transformer_xl
 
 from syntagm.cli import main
 from syntagm.core import InputError, ModelError, UsageError
-from syntagm.models import checkpoints, names
-from syntagm.models.transformer_xl.model import Size, TransformerXlNetwork
+from syntagm.models import TransformerXlNetwork, checkpoints, names
+from syntagm.models.transformer_xl.model import Size
 
 TEXT = "w3 w7 w1 w11 w2 w9 w5 w8"
 # By transformers 4.35.2, TransfoXLLMHeadModel: without `mems`, and with empty ones.
