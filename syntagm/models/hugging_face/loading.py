@@ -131,10 +131,7 @@ def _checked(place: str, folder: Path, pickle: bool) -> dict[str, Any]:
                 str(folder), f"no {WEIGHTS[0]}", "the weights of the adapter", hub.again(folder / WEIGHTS[0])
             )
         if not pickle:
-            raise ModelError(
-                str(folder), f"only pickled weights ({WEIGHTS[1]})", WEIGHTS[0],
-                PICKLE,
-            )  # fmt: skip
+            raise ModelError(str(folder), f"only pickled weights ({WEIGHTS[1]})", WEIGHTS[0], PICKLE)
     return settings
 
 

@@ -216,10 +216,7 @@ def refuse_unsafe(folder: Path, pickle: bool, code: bool, kind: str) -> None:
     refuse_damaged_weights(folder)
     pickles = [path.name for pattern in PICKLES for path in sorted(folder.glob(pattern))]
     if not weights and pickles and not pickle:
-        raise ModelError(
-            place, f"only pickled weights ({pickles[0]})", "model.safetensors",
-            PICKLE,
-        )  # fmt: skip
+        raise ModelError(place, f"only pickled weights ({pickles[0]})", "model.safetensors", PICKLE)
     if not weights and not pickles:
         raise ModelError(place, "no weights", "model.safetensors", hub.again(folder))
     settings = strict_json.record(config, ModelError, "the configuration of a model", hub.again(config))
@@ -320,7 +317,4 @@ def _refuse_other_files(index: Path, pickle: bool) -> None:
         if name != Path(name).name or name in ("", ".", ".."):
             raise ModelError(str(index), f"the weight file {name!r}", "a file in the same folder")
         if not name.endswith(".safetensors") and not pickle:
-            raise ModelError(
-                str(index), f"the weight file {name!r}", "safetensors files",
-                PICKLE,
-            )  # fmt: skip
+            raise ModelError(str(index), f"the weight file {name!r}", "safetensors files", PICKLE)

@@ -56,14 +56,6 @@ def surprisals(
 
 
 @FullPrecision()
-def reductions(
-    network: Network, sequences: Sequence[Sequence[int]], batch: int, share: bool = True,
-    done: Callable[[Sequence[int]], None] | None = None,
-) -> Iterator[tuple[int, NDArray[np.float64]]]:  # fmt: skip
-    """Compute surprisals, entropies and ranks; the arguments are those of `surprisals`."""
-    yield from _numbers(network, sequences, batch, share, done, reducing=True)
-
-
 def _numbers(
     network: Network, sequences: Sequence[Sequence[int]], batch: int, share: bool,
     done: Callable[[Sequence[int]], None] | None, reducing: bool,
@@ -310,8 +302,8 @@ class RecurrentModel(LanguageModel):
             if done:
                 done(sum(repeats[distinct[scored[index]]] for index in batch))
 
-        read = reductions if reducing else surprisals
-        batches = read(self.network, [sequences[index] for index in scored], self._batch, self._share, finished)
+        read = [sequences[index] for index in scored]
+        batches = _numbers(self.network, read, self._batch, self._share, finished, reducing)
         numbers = {scored[index]: text_numbers for index, text_numbers in batches}
         if done and (empty := sum(repeats[text] for index, text in enumerate(distinct) if index not in numbers)):
             done(empty)

@@ -163,9 +163,7 @@ def _cut(piece: str) -> tuple[list[str], str, list[str]]:
 
 _SPLITTERS = {"moses": split_moses, "treetagger": split_treetagger, "wikitext": split_wikitext}
 _LOWER = "-lower"
-KINDS = (
-    "auto", "blanks", "treebank", *_SPLITTERS, *(f"{kind}{_LOWER}" for kind in ("blanks", "treebank", "moses")),
-)  # fmt: skip
+KINDS = ("auto", "blanks", "treebank", *_SPLITTERS, *(f"{kind}{_LOWER}" for kind in ("blanks", "treebank", "moses")))
 _PIECES = 2**17
 # Words made of letters only that NLTK splits.
 _CONTRACTIONS = frozenset(["cannot", "gimme", "gonna", "gotta", "lemme", "wanna"])
