@@ -107,13 +107,13 @@ def _model(sharing: str) -> Any:
     import torch
 
     from syntagm.models import Lstm, build
-    from syntagm.models.lstm.network import Network
+    from syntagm.models.lstm.model import LstmNetwork
     from syntagm.training import corpus
 
     torch.set_num_threads(1)
     torch.manual_seed(1)
     vocabulary = build(corpus.sentences([CORPUS]))
-    network = Network(len(vocabulary), SIZE["embedding"], SIZE["hidden"], SIZE["layers"])
+    network = LstmNetwork(len(vocabulary), SIZE["embedding"], SIZE["hidden"], SIZE["layers"])
     return Lstm(network, vocabulary, "treebank", "random", {"sharing": sharing})
 
 

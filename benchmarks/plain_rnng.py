@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from syntagm.models import MOST_IN_A_ROW, MOST_OPEN, OPEN, REDUCE, SHIFT, Sizes
-from syntagm.models.rnng.network import Network
+from syntagm.models.rnng.grammar import RnngNetwork
 
 State = tuple[Tensor, Tensor]
 
@@ -35,7 +35,7 @@ class Item:
 class PlainDecoder:
     """The probabilities and the beam search of a network."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: RnngNetwork) -> None:
         self.network, self.full = network.eval(), network.parts == "all"
 
     @torch.no_grad()

@@ -101,10 +101,10 @@ def _seconds(program: Callable[[], None]) -> float:
 def _network(parts: str) -> Any:
     import torch
 
-    from syntagm.models.rnng.network import Network
+    from syntagm.models.rnng.grammar import RnngNetwork
 
     torch.manual_seed(1)
-    return Network(WORDS, LABELS, WIDTH, WIDTH, LAYERS, parts, 0.3).eval()
+    return RnngNetwork(WORDS, LABELS, WIDTH, WIDTH, LAYERS, parts, 0.3).eval()
 
 
 def _sentences() -> list[list[int]]:

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from syntagm.models import Fill, Gap, LanguageModel, Surprisals
-from syntagm.models.contract import Sees
+from syntagm.models import Fill, Gap, LanguageModel, Sees, Surprisals
 
 Distribution = Mapping[str, float]
 

@@ -9,8 +9,8 @@ import transformers
 from models_for_tests import TEXT
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from syntagm.models import LanguageModel
-from syntagm.models.masked.model import Masked, from_transformers
+from syntagm.models import LanguageModel, Masked
+from syntagm.models.masked.model import from_transformers
 
 SYMBOLS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _WIDE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}

@@ -14,16 +14,26 @@ import torch
 import transformers
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from syntagm.models import Causal, LanguageModel, RecurrentModel, arpa, build, families, folder as _ngram_folder
+from syntagm.models import (
+    Causal,
+    Jrnn,
+    JrnnNetwork,
+    LanguageModel,
+    Letters,
+    RecurrentModel,
+    Rnng,
+    RnngNetwork as Grammar,
+    TransformerXl,
+    TransformerXlNetwork,
+    arpa,
+    build,
+    families,
+    folder as _ngram_folder,
+)
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.jrnn.letters import Letters, Symbols
-from syntagm.models.jrnn.model import Jrnn
-from syntagm.models.jrnn.network import Network as JrnnNetwork, Size as JrnnSize
+from syntagm.models.jrnn.model import Size as JrnnSize, Symbols
 from syntagm.models.ngram.model import load
-from syntagm.models.rnng.model import Rnng
-from syntagm.models.rnng.network import Network as Grammar
-from syntagm.models.transformer_xl.model import TransformerXl
-from syntagm.models.transformer_xl.network import Network as TransformerXlNetwork, Size as TransformerXlSize
+from syntagm.models.transformer_xl.model import Size as TransformerXlSize
 from syntagm.training import NgramSettings, changed
 from syntagm.training.ngram.train import train
 

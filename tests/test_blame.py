@@ -21,8 +21,8 @@ from models_for_tests import byte_level, lstm, transformer
 import syntagm as sg
 from syntagm import cli
 from syntagm.models import names
-from syntagm.models.hugging_face.foreign import one_error
-from syntagm.models.masked import first_layer
+from syntagm.models.hugging_face.unsafe import one_error
+from syntagm.models.masked import forward
 from syntagm.runs.cache import AnswerCache
 
 
@@ -50,7 +50,7 @@ def test_our_own_mistake_is_blamed_on_no_file() -> None:
         torch.nn.Linear(2, 2)(torch.ones(3))  # PyTorch refuses it
     # An attribute that our code asks for, and that PyTorch looks up and lacks.
     layer, ids = fnet()[0].fnet.encoder.layer[0], torch.zeros(1, 2, dtype=torch.long)
-    asked = first_layer.once(layer, ids)
+    asked = forward.once(layer, ids)
     with pytest.raises(AttributeError, match="no attribute 'attention'"), one_error("model", "a model"), asked:
         pass
 

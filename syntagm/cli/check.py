@@ -273,7 +273,7 @@ def _refuse_without_pairs(suites: "Sequence[Suite]", unreadable: bool) -> None:
 
 def _swapped(suites: "Sequence[Suite]", file: str, model: str) -> "list[Finding]":
     """Score the pairs of suites with a model, and return a finding for each whose sentences may be swapped."""
-    from syntagm.models.names import load
+    from syntagm.models import load
     from syntagm.runs.evaluate import evaluate
     from syntagm.suites import swapped
 

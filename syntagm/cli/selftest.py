@@ -132,7 +132,7 @@ def _model() -> str:
 
 
 def _numbers(_: Path) -> str:
-    from syntagm.models.names import load
+    from syntagm.models import load
 
     sums = [float(answer.bits.sum()) for answer in load("demo?device=cpu").score(list(BITS))]
     for text, found, expected in zip(BITS, sums, BITS.values(), strict=True):
@@ -142,7 +142,7 @@ def _numbers(_: Path) -> str:
 
 
 def _batches(_: Path) -> str:
-    from syntagm.models.names import load
+    from syntagm.models import load
     from syntagm.suites import read_suites
 
     [suite] = read_suites(SUITE)
@@ -176,7 +176,7 @@ def _weights(folder: Path) -> str:
 
 def _run(folder: Path) -> str:
     from syntagm.core import regular
-    from syntagm.models.names import load
+    from syntagm.models import load
     from syntagm.runs import run_suites
     from syntagm.suites import read_suites
 

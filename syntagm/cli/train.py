@@ -136,7 +136,7 @@ def given_settings(family: Trainable[Any], arguments: argparse.Namespace) -> Any
 def _device(name: str, threads: int) -> str:
     import torch
 
-    from syntagm.models.device import device
+    from syntagm.models import device
 
     if threads < 1:
         raise UsageError("--threads", str(threads), "at least 1")

@@ -6,7 +6,7 @@
     train lstm --hidden 64 --dtype bf16         flags, of training
 
 A `Setting` has a name, its possible `Values`, a default and a help text. Families of models write it as a record, with
-what it affects (`models.option`). Elsewhere, a parameter or a field declares it: its annotation has the type, and may
+what it affects (`models.family`). Elsewhere, a parameter or a field declares it: its annotation has the type, and may
 have a help text.
 
     measure: Annotated[str, "name of a prediction"] = "first"                      any text

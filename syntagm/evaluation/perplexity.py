@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 
 from syntagm.core import InputError, UsageError, public
 from syntagm.evaluation.texts import refuse_file_name
-from syntagm.models import Asking, LanguageModel, Surprisals, names
-from syntagm.models.words import words as _words
+from syntagm.models import Asking, LanguageModel, Surprisals, between_blanks, names
 from syntagm.training import kind, portions
 
 # Number of texts scored at a time, which bounds the memory.
@@ -172,7 +171,7 @@ def _sums(words: _Words, shared: NDArray[np.bool_]) -> Perplexity:
 def _by_word(answer: Surprisals, ends: bool, eos_scored: bool) -> _Words:
     """Return for each word its bits, whether it is in vocabulary, and its number of characters. Shapes (words,)."""
     tokens = len(answer.starts) - eos_scored
-    home, borders = _words.between_blanks(answer.text, answer.starts[:tokens])
+    home, borders = between_blanks(answer.text, answer.starts[:tokens])
     if tokens and not len(borders):
         raise InputError(f"text {answer.text!r}", "only white space", "words, or an empty text")
     # White space belongs to the word after it; white space at the end of the text belongs to the last word.

@@ -38,7 +38,6 @@ class Asking:
         self._unverified = True
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Score texts; see `LanguageModel.score`."""
         return self._checked(texts, self.model.score(texts, done), lambda answer: answer)
 
     def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:

@@ -15,7 +15,7 @@ from syntagm.core import SyntagmError
 from syntagm.models import families, possible
 from syntagm.models.answers import Gap, Surprisals
 from syntagm.models.contract import QUERIES, LanguageModel
-from syntagm.models.partition import fault
+from syntagm.models.possible import fault_in_tokens
 
 TEXTS = (
     "The dog near the cats barks",
@@ -121,7 +121,7 @@ def _done(model: LanguageModel, texts: Sequence[str]) -> Iterator[str]:
 
 def _tokens(model: LanguageModel, texts: Sequence[str]) -> Iterator[str]:
     for answer in model.score(texts):
-        if problem := fault(answer, model.eos is not None):
+        if problem := fault_in_tokens(answer, model.eos is not None):
             yield f"{answer.text!r}: {problem.found}; expected {problem.expected}"
 
 

@@ -1,6 +1,7 @@
 """Language models created from transformers models in memory: finished ones, and ones that are being trained."""
 
 import contextlib
+import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -76,13 +77,8 @@ def from_transformers(
     """
     _refuse_name(name)
     texts, model = {key: spelled(value) for key, value in options.items()}, uncompiled(model)
-    if masked:
-        from syntagm.models.masked.model import from_transformers as of_masked
-
-        return of_masked(model, tokenizer, name, **texts)
-    from syntagm.models.causal.model import from_transformers as of_causal
-
-    return of_causal(model, tokenizer, name, **texts)
+    created: LanguageModel = _family(masked).from_transformers(model, tokenizer, name, **texts)
+    return created
 
 
 class InTraining:
@@ -113,8 +109,7 @@ class InTraining:
     def at(self, model: Any, step: int) -> LanguageModel:
         """Return the language model at a step. It may be used until the next training step."""
         from syntagm.models.hugging_face.loading import Loaded
-        from syntagm.models.hugging_face.state import described, state_of
-        from syntagm.models.hugging_face.weights import hash_settings, sample
+        from syntagm.models.hugging_face.weights import described, hash_settings, sample, state_of
 
         # The architecture doesn't change during training. Another model object, or one with other hooks, is probed again.
         place = (id(model), model.dtype, state_of(model, self._tokenizer))
@@ -131,21 +126,19 @@ class InTraining:
         }
         loaded = Loaded(model, self._tokenizer, f"{self.name}@step{step}", "", (), training)
         if not known:
-            self._first, self._place = self._create(loaded), place
+            family = _family(self._masked)
+            self._first = (family.Masked if self._masked else family.Causal)(loaded, self._options)
+            self._place = place
         current: Any = object.__new__(type(self._first))
         vars(current).update(vars(self._first))
         current.identify(loaded)
         language_model: LanguageModel = current
         return language_model
 
-    def _create(self, loaded: Any) -> LanguageModel:
-        if self._masked:
-            from syntagm.models.masked.model import Masked
 
-            return Masked(loaded, self._options)
-        from syntagm.models.causal.model import Causal
-
-        return Causal(loaded, self._options)
+def _family(masked: bool) -> Any:
+    """Return the module of the family, which loads transformers."""
+    return importlib.import_module(f"syntagm.models.{'masked' if masked else 'causal'}.model")
 
 
 def _refuse_name(name: str) -> None:

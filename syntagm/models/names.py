@@ -156,10 +156,7 @@ def load(
 
 
 def load_permitted(
-    text: str,
-    permissions: Permissions,
-    options: Mapping[str, str] = NO_OPTIONS,
-    queries: Sequence[Query] = ("score",),
+    text: str, permissions: Permissions, options: Mapping[str, str] = NO_OPTIONS, queries: Sequence[Query] = ("score",)
 ) -> LanguageModel:
     """Load a language model; see `load`."""
     name = _with(text, options)

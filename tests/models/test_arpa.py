@@ -9,7 +9,7 @@ from ngrams_for_tests import TOY, trained
 
 from syntagm.core import ModelError, RunError
 from syntagm.models import Ngrams, arpa
-from syntagm.models.ngram import arpa_reader
+from syntagm.models.ngram.arpa import read
 from syntagm.models.ngram.model import load
 
 # SRILM prunes bigrams that trigrams end in: `b c` is not listed, `a b c` is. The columns are blanks apart here and there.
@@ -48,7 +48,7 @@ def same(one: Ngrams, two: Ngrams) -> bool:
 def test_round_trip(tmp_path: Path, name: str, order: int) -> None:
     ngrams = trained(tmp_path, order=order, discount_fallback=True).ngrams
     arpa.write(ngrams, tmp_path / name)
-    assert same(arpa_reader.read(tmp_path / name), ngrams)
+    assert same(read(tmp_path / name), ngrams)
     content = (tmp_path / name).read_bytes()
     arpa.write(ngrams, tmp_path / name)
     assert (tmp_path / name).read_bytes() == content
@@ -62,7 +62,7 @@ def test_round_trip(tmp_path: Path, name: str, order: int) -> None:
 
 def test_ends_that_are_not_listed_are_backed_off_to(tmp_path: Path) -> None:
     (path := tmp_path / "pruned.arpa").write_text(PRUNED)
-    ngrams = arpa_reader.read(path)
+    ngrams = read(path)
     assert ngrams.words == ("</s>", "<unk>", "a", "b", "c", "<s>")
     text = np.array([5, 2, 3, 4, 3, 4, 0], np.int32)  # <s> a b c b c </s>
     # a: -0.1. b: `a b`, and the back-off of `<s> a`. c: `a b c`. b: nothing ends in `c b`, and c has no back-off. c: the
@@ -86,7 +86,7 @@ def test_ways_to_write_the_same(tmp_path: Path, old: str, new: str) -> None:
     assert old in PRUNED
     (plain := tmp_path / "plain.arpa").write_text(PRUNED)
     (other := tmp_path / "other.arpa").write_bytes(PRUNED.replace(old, new).encode())
-    assert same(arpa_reader.read(other), arpa_reader.read(plain))
+    assert same(read(other), read(plain))
 
 
 def test_a_discount_of_0_leaves_a_weight_of_minus_infinity(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_discount_of_0_leaves_a_weight_of_minus_infinity(tmp_path: Path) -> No
     assert model.ngrams.backoffs[0][model.ngrams.words.index("b")] == -np.inf
     arpa.write(model.ngrams, tmp_path / "a.arpa")
     assert "\tb\t-inf\n" in (tmp_path / "a.arpa").read_text()
-    assert same(arpa_reader.read(tmp_path / "a.arpa"), model.ngrams)
+    assert same(read(tmp_path / "a.arpa"), model.ngrams)
     for again in (model, load(str(tmp_path / "a.arpa"), eos="yes")):
         assert [answer.bits[-1] for answer in again.score(["b"])] == [0]
         with pytest.raises(ModelError, match="'c' of 'b c' has probability 0"):
@@ -145,7 +145,7 @@ def test_hostile_files_are_refused_with_the_line(tmp_path: Path, old: str, new: 
     assert old in PRUNED
     (path := tmp_path / "bad.arpa").write_text(PRUNED.replace(old, new, 1))
     with pytest.raises(ModelError) as caught:
-        arpa_reader.read(path)
+        read(path)
     assert f"line {line}:" in str(caught.value)
     assert found in str(caught.value)
 
@@ -161,19 +161,19 @@ def test_hostile_files_are_refused_with_the_line(tmp_path: Path, old: str, new: 
 def test_what_only_the_whole_shows(tmp_path: Path, old: str, new: str, found: str) -> None:
     (path := tmp_path / "bad.arpa").write_text(PRUNED.replace(old, new, 1))
     with pytest.raises(ModelError, match=r"bad\.arpa") as caught:
-        arpa_reader.read(path)
+        read(path)
     assert found in str(caught.value)
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     (path := tmp_path / "bad.arpa").write_bytes(PRUNED.encode().replace(b"\ta b\t", b"\ta \xff\t"))
     with pytest.raises(ModelError, match="line 16: bytes that are not UTF-8"):
-        arpa_reader.read(path)
+        read(path)
     (path := tmp_path / "cut.arpa.gz").write_bytes(gzip.compress(PRUNED.encode())[:-6])
     with pytest.raises(ModelError, match="line 21: damaged gzip data"):
-        arpa_reader.read(path)
+        read(path)
     with pytest.raises(ModelError, match="can't be read"):
-        arpa_reader.read(tmp_path / "none.arpa")
+        read(tmp_path / "none.arpa")
 
 
 def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
     for end in (*ends, *(end + 1 for end in ends)):
         (path := tmp_path / "bad.arpa").write_text(PRUNED[:end])
         with pytest.raises(ModelError):
-            arpa_reader.read(path)
+            read(path)
 
 
 def test_a_word_that_the_format_can_not_hold(tmp_path: Path) -> None:

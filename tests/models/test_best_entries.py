@@ -15,12 +15,8 @@ from test_causal_fill import word_pieces as marked_pieces
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from syntagm.core import ModelError, UsageError
-from syntagm.models import Entry, Gap, LanguageModel
+from syntagm.models import Entries, Entry, Gap, LanguageModel, Masked, likeliest, load
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.hugging_face.entries import Entries
-from syntagm.models.masked.model import Masked
-from syntagm.models.names import load
-from syntagm.models.rank import likeliest
 from syntagm.models.words.vocabulary import END
 
 LEFTS = (

@@ -13,8 +13,7 @@ from models_for_tests import ALIKE, BEFORE_5, CAUSAL, END, byte_level, causal, s
 from numpy.typing import NDArray
 
 from syntagm.core import ModelError, UsageError
-from syntagm.models import Causal, Surprisals, names
-from syntagm.models.causal.forward import Forward
+from syntagm.models import Causal, Forward, Surprisals, names
 from syntagm.models.causal.model import from_transformers
 
 TEXTS = [

@@ -16,9 +16,8 @@ from models_for_tests import BEFORE_5, TEXT, byte_level, sentencepiece_like, tra
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from syntagm.core import ModelError, UsageError
-from syntagm.models import Causal, Gap
+from syntagm.models import Causal, Gap, Speller, divides_at_blanks
 from syntagm.models.causal import candidates
-from syntagm.models.causal.candidates import Speller, divides_at_blanks
 from syntagm.models.causal.model import from_transformers
 
 WORDS = ("roses", "rose", "rain", "gardeners", "gardener", "boats", "zyzzyva", "fine-tunes", "has watered", "café")

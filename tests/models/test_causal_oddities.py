@@ -12,9 +12,8 @@ import transformers
 from models_for_tests import byte_level, causal, transformer
 
 from syntagm.core import ModelError, lacks_memory
-from syntagm.models import Causal, Surprisals, names
+from syntagm.models import Causal, Head, Surprisals, names
 from syntagm.models.causal import forward
-from syntagm.models.causal.head import Head
 from syntagm.models.causal.model import from_transformers
 
 DRAW = np.random.default_rng(7)
@@ -271,7 +270,7 @@ def test_an_interrupt_leaves_no_hook_on_the_model(monkeypatch: pytest.MonkeyPatc
 
 def test_where_the_head_needs_the_whole_model_a_batch_is_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     # 400 rows of the head and room for 80,000 numbers: 200 tokens at a time, though a batch may have 512.
-    monkeypatch.setattr("syntagm.models.causal.head._HELD", 80_000)
+    monkeypatch.setattr("syntagm.models.causal.forward._HELD", 80_000)
     made, calls, batches = transformer("gemma2", byte_level()), [], []
     made.register_forward_hook(lambda *_: calls.append(1))
     model = from_transformers(made, byte_level(), "gemma2", sharing="no")

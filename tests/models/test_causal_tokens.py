@@ -12,9 +12,8 @@ from models_for_tests import byte_level, causal, pieces, sentencepiece_like, tra
 from tokenizers import AddedToken, normalizers
 
 from syntagm.core import ModelError, UsageError
-from syntagm.models import names
+from syntagm.models import Encoded, encode, names
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.hugging_face.tokens import Encoded, encode
 
 ODD = [
     *"abcDEF .,'\"-?!\n\t\r 019_~^",

@@ -16,8 +16,7 @@ from torch import nn
 
 from syntagm.cli import main
 from syntagm.core import InputError, ModelError, UsageError, torch_file
-from syntagm.models import checkpoints, names
-from syntagm.models.lstm.network import Network
+from syntagm.models import LstmNetwork, checkpoints, names
 
 MODULE = """
 from torch import nn
@@ -121,7 +120,7 @@ def test_tied_weights_are_found(tmp_path: Path, vocabulary: Path) -> None:
 def test_the_published_size() -> None:
     """Gulordava et al.: 50,001 words, two layers of 650, not tied."""
     with torch.device("meta"):
-        assert sum(weight.numel() for weight in Network(50_001, 650, 650, 2).parameters()) == 71_821_701
+        assert sum(weight.numel() for weight in LstmNetwork(50_001, 650, 650, 2).parameters()) == 71_821_701
 
 
 def test_a_pickle_needs_permission(tmp_path: Path, vocabulary: Path) -> None:

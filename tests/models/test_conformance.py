@@ -11,11 +11,11 @@ from models_for_tests import rnng
 
 from syntagm.cli import main
 from syntagm.core import ModelError
-from syntagm.models import CHECKS, TEXTS, Fill, Gap, LanguageModel, Reductions, Surprisals, failures, names
+from syntagm.models import CHECKS, TEXTS, Fill, Gap, LanguageModel, Reductions, Surprisals, Toy, failures, names
 from syntagm.models.conformance import prefixes
-from syntagm.models.partition import fault
+from syntagm.models.possible import fault_in_tokens
 from syntagm.models.toy.family import FAMILY
-from syntagm.models.toy.model import SENTENCES, Toy
+from syntagm.models.toy.model import SENTENCES
 
 Done = Callable[[int], None] | None
 AGREEMENT = f"python:{Path(__file__).resolve().parents[2] / 'examples' / 'agreement.py'}"
@@ -222,7 +222,7 @@ def test_prefixes_end_with_a_word() -> None:
 )
 def test_tokens_partition_a_text(text: str, starts: list[int], ended: bool, found: str | None) -> None:
     answer = Surprisals(text, np.array(starts, np.int32), np.ones(len(starts)), np.ones(len(starts), bool))
-    problem = fault(answer, ended)
+    problem = fault_in_tokens(answer, ended)
     assert (problem and problem.found) == found
 
 

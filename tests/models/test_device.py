@@ -12,18 +12,22 @@ import pytest
 import torch
 from models_for_tests import CAUSAL
 
-from syntagm.models import device, names
+from syntagm.models import (
+    Forward,
+    FullPrecision,
+    Head,
+    LstmNetwork,
+    MaskedForward,
+    Pack,
+    Row,
+    devices,
+    names,
+    plan,
+    read_in_portions,
+)
 from syntagm.models.causal import model as causal
-from syntagm.models.causal.forward import Forward
-from syntagm.models.causal.head import Head
-from syntagm.models.causal.prefix_tree import Pack, plan
-from syntagm.models.device import FullPrecision
 from syntagm.models.hugging_face.weights import sample
-from syntagm.models.lstm.network import Network
 from syntagm.models.masked import model as masked
-from syntagm.models.masked.forward import MaskedForward
-from syntagm.models.masked.rows import Row
-from syntagm.models.recurrent import reading
 from syntagm.runs.executors import local
 
 SEQUENCES = [[1, 2, 3, 4, 5], [1, 2, 3, 7, 8, 9], [1, 2], [4, 5, 6, 7]]
@@ -162,7 +166,7 @@ def test_a_gpu_gives_the_numbers_of_the_cpu(options: str) -> None:
 
 
 def precisions() -> list[Any]:
-    return device._precisions()
+    return devices._precisions()
 
 
 class TestFullPrecision:
@@ -174,7 +178,7 @@ class TestFullPrecision:
         torch.set_float32_matmul_precision("high")
         yield
         torch.set_float32_matmul_precision("highest")
-        device._set_precisions(before)
+        devices._set_precisions(before)
 
     def test_it_holds_inside_and_nowhere_else(self) -> None:
         before = precisions()
@@ -209,9 +213,9 @@ class TestFullPrecision:
             seen.append(precisions())
 
         if kind == "lstm":
-            network = Network(20, 8, 8, 1).eval()
+            network = LstmNetwork(20, 8, 8, 1).eval()
             network.register_forward_hook(note)
-            list(reading.read_in_portions(network, [1, 2, 3], 2))
+            list(read_in_portions(network, [1, 2, 3], 2))
         elif kind == "masked":
             model, tokenizer = (
                 masked_for_tests.transformer("bert", masked_for_tests.word_pieces()),

@@ -12,8 +12,7 @@ from models_for_tests import byte_level, lstm, rnng, transformer
 from toy_runs import pairs
 
 import syntagm as sg
-from syntagm.models import Asking
-from syntagm.models.unchanged import checksum
+from syntagm.models import Asking, checksum
 from syntagm.runs import run_suites
 from syntagm.runs.cache import AnswerCache
 

@@ -16,12 +16,11 @@ from safetensors.torch import save_file
 from syntagm.cli import main
 from syntagm.core import ModelError, SyntagmError, UsageError, registry
 from syntagm.evaluation.predictions.task import skipped_predictions
-from syntagm.models import Choice, Family, Fixed, Option, Scoring, Value, families, names
+from syntagm.models import Choice, Family, Fixed, Masking, Option, Scoring, Value, families, frame, names
 from syntagm.models.family import Program
 from syntagm.models.hugging_face.loading import spelled
 from syntagm.models.hugging_face.options import DTYPE
-from syntagm.models.hugging_face.tokens import frame
-from syntagm.models.masked.masking import KINDS, Masking
+from syntagm.models.masked.masking import KINDS
 from syntagm.report import references
 from syntagm.suites import read_suites
 from tools import options as tables

@@ -13,9 +13,9 @@ import torch
 from models_for_tests import byte_level, transformer
 
 from syntagm.core import ModelError, UsageError
-from syntagm.models import names
+from syntagm.models import names, read_gguf
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.hugging_face.quantised import read_gguf, refuse_unused
+from syntagm.models.hugging_face.quantised import refuse_unused
 
 TEXTS = ["The old gardener watered the roses.", "Ten boats"]
 _NAMES = {"wte": "token_embd", "wpe": "position_embd", "ln_f": "output_norm"}

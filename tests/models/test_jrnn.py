@@ -31,9 +31,8 @@ from laboratory.jrnn import (
 
 from syntagm.cli import main
 from syntagm.core import InputError, ModelError, seal
-from syntagm.models import Vocabulary, checkpoints, names
-from syntagm.models.jrnn.letters import LENGTH, Letters, Symbols, symbols
-from syntagm.models.jrnn.network import Network, Size
+from syntagm.models import JrnnNetwork, Letters, Vocabulary, checkpoints, names
+from syntagm.models.jrnn.model import LENGTH, Size, Symbols, symbols
 
 
 def imported(folder: Path, values: Arrays, words: list[bytes] = WORDS) -> str:
@@ -204,7 +203,7 @@ def test_numbers_of_unknown_words_depend_on_nothing_else(monkeypatch: pytest.Mon
     assert [one.number(word) for word in words] == [*reversed([other.number(word) for word in reversed(words)])]
     assert len({one.number(word) for word in words}) == 1000
     # Words with the same hash are different words.
-    monkeypatch.setattr("syntagm.models.jrnn.letters._BITS", 3)
+    monkeypatch.setattr("syntagm.models.jrnn.model._BITS", 3)
     few = Letters(vocabulary, Symbols(0, 1, 2, 3, 4))
     numbers = [few.number(word) for word in words]
     assert numbers == [few.number(word) for word in words]
@@ -216,7 +215,7 @@ def test_the_published_size() -> None:
     filters = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024), (7, 2048))
     size = Size(1024, 8192, 2, 16, filters, 2)
     with torch.device("meta"):
-        network = Network(size, Letters(Vocabulary(("</s>", "<unk>")), Symbols(0, 1, 2, 3, 4)))
+        network = JrnnNetwork(size, Letters(Vocabulary(("</s>", "<unk>")), Symbols(0, 1, 2, 3, 4)))
     layers = sum(weight.numel() for weight in network.layers.parameters())
     assert layers == 2 * (2048 * 32768 + 32768 + 8192 * 1024 + 3 * 8192)
     characters = sum(weight.numel() for weight in network.characters.parameters())

@@ -14,9 +14,8 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from syntagm.core import ModelError, Progress, UsageError, seal
-from syntagm.models import Lstm, names, surprisals
-from syntagm.models.lstm.network import Network
-from syntagm.models.recurrent.reading import HEAD_ROWS
+from syntagm.models import Lstm, LstmNetwork, names, surprisals
+from syntagm.models.recurrent.model import HEAD_ROWS
 from syntagm.training import Lstm as Learner, LstmSettings, OnePass, Settings, Size, Steps, Words, loop
 from syntagm.training.lstm.train import train
 from syntagm.training.recurrent.softmax import ROWS
@@ -87,9 +86,9 @@ def test_sharing_prefixes_and_batches_change_nothing() -> None:
 
 def test_a_shared_prefix_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
-    step = Network.step
-    monkeypatch.setattr(Network, "step", lambda self, ids, state: read.append(len(ids)) or step(self, ids, state))
-    network = Network(9, 4, 4, 1).eval()
+    step = LstmNetwork.step
+    monkeypatch.setattr(LstmNetwork, "step", lambda self, ids, state: read.append(len(ids)) or step(self, ids, state))
+    network = LstmNetwork(9, 4, 4, 1).eval()
     list(surprisals(network, [[0, 1, 2, 3], [0, 1, 2, 4], [0, 1, 5]], 100))
     # After 0; after 0 1; after 0 1 2: a node each. The last numbers are never read.
     assert read == [1, 1, 1]
@@ -99,7 +98,7 @@ def test_a_shared_prefix_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_more_prefixes_than_rows_of_the_head_at_a_time() -> None:
-    network = Network(7, 4, 4, 1).eval()
+    network = LstmNetwork(7, 4, 4, 1).eval()
     drawn = np.random.default_rng(1).integers(0, 7, (HEAD_ROWS, 6)).tolist()
     together = dict(surprisals(network, drawn, 10**6))
     for index in (0, 1, HEAD_ROWS // 2, HEAD_ROWS - 1):
@@ -141,7 +140,7 @@ def test_a_step_is_that_of_plain_pytorch_with_clipping(tmp_path: Path, optimiser
     torch.manual_seed(3)
     learner = Learner(corpus, corpus, LstmSettings(Size(6, 6, 2, 0.0, tied), steps=Steps(2, 5), loop=settings))
     torch.manual_seed(3)
-    network = Network(len(learner.vocabulary), 6, 6, 2, 0.0, tied)
+    network = LstmNetwork(len(learner.vocabulary), 6, 6, 2, 0.0, tied)
     plain = torch.optim.SGD if optimiser == "sgd" else torch.optim.Adam
     choices = {} if optimiser == "sgd" else {"betas": (0.9, 0.95), "eps": 1e-8}
     steps = plain(network.parameters(), lr=2.0, **choices)

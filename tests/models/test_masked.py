@@ -13,10 +13,9 @@ import transformers
 from masked_for_tests import byte_pieces, masked, sentence_pieces, transformer, word_pieces
 
 from syntagm.core import ModelError, UsageError
-from syntagm.models import Fill, Gap, names
+from syntagm.models import Fill, Gap, Masked, MaskedForward, names
 from syntagm.models.masked import forward
-from syntagm.models.masked.forward import MaskedForward
-from syntagm.models.masked.model import Masked, from_transformers
+from syntagm.models.masked.model import from_transformers
 
 TEXT = "The old gardener watered the roses before the rain came."
 PAIR = ["The old gardener watered the roses.", "The old gate watered the roses."]

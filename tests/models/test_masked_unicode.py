@@ -11,8 +11,7 @@ from test_causal_tokens import ODD
 
 from syntagm.core import AlignmentError, ModelError, UsageError
 from syntagm.evaluation.align import align
-from syntagm.models import Gap, Surprisals
-from syntagm.models.hugging_face.tokens import frame
+from syntagm.models import Gap, Surprisals, frame
 from syntagm.suites import Region, Sentence
 
 TOKENIZERS = {

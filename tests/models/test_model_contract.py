@@ -14,8 +14,8 @@ from test_causal_tokens import odd_texts
 
 from syntagm.core import csv
 from syntagm.evaluation.align import align
-from syntagm.models import CHECKS, TEXTS, LanguageModel, failures, families, names
-from syntagm.models.conformance import CLOSE, Check, prefixes
+from syntagm.models import CHECKS, TEXTS, Check, LanguageModel, failures, families, names
+from syntagm.models.conformance import CLOSE, prefixes
 from syntagm.suites import Region, Sentence
 
 ASKED = [*TEXTS, *prefixes(TEXTS).values()]

@@ -14,7 +14,7 @@ from ngrams_for_tests import trained
 
 from syntagm.core import InputError
 from syntagm.models import BackOff, Ngrams, arpa
-from syntagm.models.ngram import arpa_reader
+from syntagm.models.ngram.arpa import read
 
 SENTENCES = """\
 the baker that the baker likes sings .
@@ -193,7 +193,7 @@ def test_what_unigrams_leave_goes_to_the_unknown_word(model: BackOff, by_hand: B
 
 def test_arpa_files_hold_the_same_model(model: BackOff, tmp_path: Path) -> None:
     arpa.write(model.ngrams, tmp_path / "a.arpa")
-    again = arpa_reader.read(tmp_path / "a.arpa")
+    again = read(tmp_path / "a.arpa")
     for history in [("<s>",), ("<s>", "the"), ("the", "nurse"), ("laughs", "a"), ()]:
         assert shares(again, history) == shares(model.ngrams, history)
 

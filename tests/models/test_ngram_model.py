@@ -17,10 +17,8 @@ from safetensors.numpy import load_file, save_file
 
 from syntagm.cli import main
 from syntagm.core import InputError, ModelError, Progress, RunError, UsageError, lock, seal
-from syntagm.models import BackOff, Gap, Tokenisation, arpa, names
-from syntagm.models.ngram import kenlm as _kenlm, model as ngram
-from syntagm.models.ngram.kenlm import KenLM
-from syntagm.models.words import words as _words
+from syntagm.models import BackOff, Gap, KenLM, Tokenisation, arpa, names, splitting
+from syntagm.models.ngram import model as ngram
 from syntagm.training import NgramSettings, changed
 from syntagm.training.ngram.train import train
 
@@ -107,7 +105,7 @@ def test_texts_together_are_each_as_alone(folder: Path, eos: str) -> None:
     texts = ["the author laughs", "", "  the\tauthor ", "the  door", "zebra <s>x a</s>", " "]
     for text, answer in zip(texts, model.score(texts), strict=True):
         [alone] = model.score([text])
-        words, starts = _words.words(text)
+        words, starts = splitting.words(text)
         assert answer.starts.tolist() == starts.tolist() + [len(text)] * (eos == "yes")
         assert answer.bits.tolist() == alone.bits.tolist()
         assert answer.in_vocabulary.tolist() == [word in ("the", "author", "laughs", "door") for word in words] + [
@@ -398,7 +396,7 @@ class Peer:
 
 
 def binary(monkeypatch: pytest.MonkeyPatch, unknown: float) -> KenLM:
-    monkeypatch.setattr(_kenlm, "_opened", lambda path: Peer(unknown))
+    monkeypatch.setattr(ngram, "_opened", lambda path: Peer(unknown))
     monkeypatch.setattr("importlib.metadata.version", lambda name: "0")
     return KenLM(Path("a.binary"), "binary", "0", Tokenisation("blanks", False, False))
 

@@ -8,7 +8,7 @@ import pytest
 from ngrams_for_tests import trained
 
 from syntagm.models import BackOff
-from syntagm.models.ngram.scorer import BITS
+from syntagm.models.ngram.model import BITS
 
 ROWS = {
     "<unk>": (-1.5928829, 0),

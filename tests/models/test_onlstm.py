@@ -13,10 +13,8 @@ from training_for_tests import learn
 
 from syntagm.cli import main
 from syntagm.core import ModelError, UsageError, seal
-from syntagm.models import Dropout, names
-from syntagm.models.onlstm.network import Layer, Network
-from syntagm.models.onlstm.tree import of_distances
-from syntagm.models.recurrent.softmax import AdaptiveSoftmax, Softmax
+from syntagm.models import AdaptiveSoftmax, Dropout, OnLstmNetwork, Softmax, names, of_distances
+from syntagm.models.onlstm.model import Layer
 from syntagm.training.corpora.trees import parse, words
 
 SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]
@@ -73,7 +71,7 @@ def test_the_last_chunk_stays_zero_whatever_is_read() -> None:
 @pytest.mark.parametrize(("words", "millions"), [(24_000 + 68, 30.9), (170_000 + 74, 89.4)])
 def test_parameter_counts_are_those_of_hu_et_al(words: int, millions: float) -> None:
     with torch.device("meta"):
-        network = Network(words, 400, 1150, 3, 10)
+        network = OnLstmNetwork(words, 400, 1150, 3, 10)
     count = sum(parameter.numel() for parameter in network.parameters())
     assert count == words * 401 + 21_222_180
     assert round(count / 1e6, 1) == millions
@@ -93,14 +91,14 @@ def test_reading_at_once_and_word_by_word_are_the_same() -> None:
 @pytest.mark.parametrize("share", ["yes", "no"])
 def test_a_shared_prefix_is_read_once(monkeypatch: pytest.MonkeyPatch, share: str) -> None:
     read: list[int] = []
-    step = Network.step
-    monkeypatch.setattr(Network, "step", lambda self, ids, state: read.append(len(ids)) or step(self, ids, state))
+    step = OnLstmNetwork.step
+    monkeypatch.setattr(OnLstmNetwork, "step", lambda self, ids, state: read.append(len(ids)) or step(self, ids, state))
     list(onlstm(sharing=share).score(["The boat was new", "The boat was sold", "The baker"]))
     assert read == ([1, 1, 2 - 1, 1] if share == "yes" else [3, 3, 2, 2])
 
 
 def test_dropout_drops_the_same_neurons_at_all_steps_and_scales_the_others() -> None:
-    network = Network(9, 4, 8, 2, 4, dropout=Dropout(0.5, 0.5, 0.5, 0.5, 0.5)).train()
+    network = OnLstmNetwork(9, 4, 8, 2, 4, dropout=Dropout(0.5, 0.5, 0.5, 0.5, 0.5)).train()
     dropped = network.dropped(torch.ones(6, 3, 400), 0.25)
     assert dropped.unique().tolist() == pytest.approx([0, 4 / 3])
     assert torch.equal(dropped, dropped[:1].expand(6, 3, 400))
@@ -117,8 +115,8 @@ def test_dropout_drops_the_same_neurons_at_all_steps_and_scales_the_others() -> 
 
 def test_the_stored_weights_are_those_of_a_network_without_dropout() -> None:
     torch.manual_seed(1)
-    trained = Network(9, 4, 8, 2, 4, dropout=Dropout(0.1, 0.2, 0.3, 0.4, 0.45)).eval()
-    stored = Network(9, 4, 8, 2, 4).eval()
+    trained = OnLstmNetwork(9, 4, 8, 2, 4, dropout=Dropout(0.1, 0.2, 0.3, 0.4, 0.45)).eval()
+    stored = OnLstmNetwork(9, 4, 8, 2, 4).eval()
     with torch.no_grad():
         for name, parameter in stored.named_parameters():
             parameter.copy_(trained.stored()[name])
@@ -129,7 +127,7 @@ def test_the_stored_weights_are_those_of_a_network_without_dropout() -> None:
 
 def test_all_occurrences_of_a_dropped_word_are_dropped() -> None:
     torch.manual_seed(4)
-    network = Network(30, 4, 4, 1, 2, dropout=Dropout(words=0.5)).train()
+    network = OnLstmNetwork(30, 4, 4, 1, 2, dropout=Dropout(words=0.5)).train()
     seen: list[torch.Tensor] = []
     network.layers[0].input.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0]))
     network.raw(torch.arange(30).repeat(2, 1).T.reshape(6, 10), network.fresh(10))

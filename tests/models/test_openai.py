@@ -17,11 +17,10 @@ from served_for_tests import Fault, Server, network, send, serving
 
 from syntagm.cli import main
 from syntagm.core import InputError, ModelError, SyntagmError, UsageError
-from syntagm.models import CHECKS, TEXTS, failures, names
+from syntagm.models import CHECKS, TEXTS, Client, failures, names
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.openai import client as client_module, vllm
+from syntagm.models.openai import client as client_module, servers
 from syntagm.models.openai.answers import completion, offsets
-from syntagm.models.openai.client import Client
 
 SERVERS = {
     "vllm": ("vllm", "gpt2", "bytes", ""),
@@ -346,16 +345,16 @@ def test_pieces_are_placed(text: str, pieces: list[str], expected: list[tuple[in
 
 
 def test_tokens_are_placed_by_a_vocabulary() -> None:
-    assert vllm.offsets("a雪", ["▁a", "<0xE9>", "<0x9B>", "<0xAA>"]) == [(0, 1), (1, 2), (1, 2), (1, 2)]
-    assert vllm.offsets("naïve", ["n", "aÃ", "¯ve"]) == [(0, 1), (1, 3), (2, 5)]
-    assert vllm.offsets("naïve", ["n", "aÃ"]) is None
+    assert servers.byte_offsets("a雪", ["▁a", "<0xE9>", "<0x9B>", "<0xAA>"]) == [(0, 1), (1, 2), (1, 2), (1, 2)]
+    assert servers.byte_offsets("naïve", ["n", "aÃ", "¯ve"]) == [(0, 1), (1, 3), (2, 5)]
+    assert servers.byte_offsets("naïve", ["n", "aÃ"]) is None
 
 
 @pytest.mark.parametrize("status", [200, 404])
 def test_a_vllm_that_does_not_list_tokens(status: int, faulty: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faulty.answers, "tokens", lambda _: {"tokens": [1]})
     address = faulty.url if status == 200 else f"{faulty.url}/v1"
-    assert not vllm.available(Client(address, "openai:test", "", 5.0, 1), "org/tiny", "text")
+    assert not servers.lists_tokens(Client(address, "openai:test", "", 5.0, 1), "org/tiny", "text")
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,8 @@ from syntagm.cli import main
 from syntagm.core import ModelError
 from syntagm.evaluation import score_text
 from syntagm.evaluation.perplexity import perplexity
-from syntagm.models import Asking, Entry, Fill, Gap, LanguageModel, Surprisals, names
-from syntagm.models.contract import Sees
+from syntagm.models import Asking, Entry, Fill, Gap, LanguageModel, Recorded, Sees, Surprisals, names
 from syntagm.models.possible import ROUNDING, fault, fault_in_gap
-from syntagm.models.recorded.model import Recorded
 from syntagm.runs.cache import AnswerCache
 from syntagm.runs.evaluate import evaluate
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from syntagm.models import batches
-from syntagm.models.causal.prefix_tree import Budget, Pack, plan
+from syntagm.models import Budget, Pack, batches, plan
 
 SEQUENCES = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=9), max_size=30)
 

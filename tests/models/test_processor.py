@@ -11,7 +11,7 @@ from models_for_tests import byte_level, transformer
 
 from syntagm.models import names
 from syntagm.models.causal import model as causal
-from syntagm.models.hugging_face import processor
+from syntagm.models.hugging_face import loading
 from syntagm.models.hugging_face.weights import hash_of_weights
 
 TEXTS = ["The old gardener watered the roses.", "The old gardeners near the gate were waiting.", "Ten"]
@@ -25,22 +25,22 @@ def test_products_are_those_of_a_linear_layer(
     shape: tuple[int, ...], biased: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layer, inputs = torch.nn.Linear(12, 20, bias=biased), torch.randn(shape)
-    with_gradients = processor.product(inputs, layer.weight, layer.bias)
+    with_gradients = loading.product(inputs, layer.weight, layer.bias)
     assert with_gradients.requires_grad
     # Without gradients, nothing is converted, and the numbers are the same to the last bit.
     monkeypatch.setattr(torch.Tensor, "to_mkldnn", None, raising=False)
     with torch.inference_mode():
-        result = processor.product(inputs, layer.weight, layer.bias)
+        result = loading.product(inputs, layer.weight, layer.bias)
         np.testing.assert_allclose(result, layer(inputs), rtol=0, atol=1e-5)
     assert torch.equal(result, with_gradients)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_gelu_is_that_of_gpt2(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processor, "_BLOCK", 100)
+    monkeypatch.setattr(loading, "_BLOCK", 100)
     inputs = (torch.randn(7, 3, 40) * 4).to(dtype)
     with torch.inference_mode():
-        result = processor.Gelu()(inputs.transpose(0, 1))
+        result = loading.Gelu()(inputs.transpose(0, 1))
         expected = transformers.activations.NewGELUActivation()(inputs.double()).transpose(0, 1)
     assert result.dtype == dtype
     rounding = {torch.float32: 1e-6, torch.float64: 1e-14, torch.bfloat16: 0.04}
@@ -49,9 +49,9 @@ def test_gelu_is_that_of_gpt2(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatc
 
 @needs_onednn
 def test_gradients_can_still_be_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processor, "has_faster_products", lambda: True)
+    monkeypatch.setattr(loading, "has_faster_products", lambda: True)
     plain, quick = (transformer("gpt2", byte_level()) for _ in range(2))
-    processor.quicken(quick)
+    loading.quicken(quick)
     for model in (plain, quick):
         model(input_ids=torch.tensor([[1, 2, 3]])).logits.logsumexp(-1).sum().backward()
     expected, found = (model.transformer.h[0].mlp.c_fc.weight.grad for model in (plain, quick))
@@ -63,12 +63,12 @@ def test_gradients_can_still_be_computed(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_quickened_model_keeps_its_numbers_and_its_weights(
     kind: str, layer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processor, "has_faster_products", lambda: True)
+    monkeypatch.setattr(loading, "has_faster_products", lambda: True)
     plain, quick = (transformer(kind, byte_level()) for _ in range(2))
     before = hash_of_weights(quick, byte_level())()
-    assert processor.quicken(quick)
+    assert loading.quicken(quick)
     assert layer in {
-        type(module).__name__ for module in quick.modules() if type(module) in (processor.Linear, processor.Conv1D)
+        type(module).__name__ for module in quick.modules() if type(module) in (loading.Linear, loading.Conv1D)
     }
     assert hash_of_weights(quick, byte_level())() == before
     one, other = (causal.from_transformers(model, byte_level(), kind) for model in (plain, quick))
@@ -83,8 +83,8 @@ def test_a_quickened_model_keeps_its_numbers_and_its_weights(
 @needs_onednn
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
 def test_only_float32_layers_are_replaced(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processor, "has_faster_products", lambda: True)
-    assert not processor.quicken(transformer("gpt2", byte_level()).to(dtype))
+    monkeypatch.setattr(loading, "has_faster_products", lambda: True)
+    assert not loading.quicken(transformer("gpt2", byte_level()).to(dtype))
 
 
 @pytest.mark.slow
@@ -97,7 +97,7 @@ def test_the_record_says_so(family: str, tmp_path: Path, monkeypatch: pytest.Mon
     tokenizer.save_pretrained(tmp_path)
     answers = []
     for faster in (True, False):
-        monkeypatch.setattr(processor, "has_faster_products", lambda faster=faster: faster)
+        monkeypatch.setattr(loading, "has_faster_products", lambda faster=faster: faster)
         loaded = names.load(f"{family}:{tmp_path}?device=cpu")
         assert ("linear layers" in loaded.record) == faster
         answers.append(np.concatenate([answer.bits for answer in loaded.score(TEXTS)]))

@@ -13,7 +13,7 @@ import pytest
 from syntagm.cli import main
 from syntagm.core import ModelError, SyntagmError, UsageError
 from syntagm.models import CHECKS, TEXTS, Gap, LanguageModel, failures, names
-from syntagm.models.program import process
+from syntagm.models.program import model as process
 
 # Each character costs a bit; words are tokens.
 PROGRAM = r"""

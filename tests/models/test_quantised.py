@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from syntagm.core import ModelError, UsageError
 from syntagm.models import names
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.hugging_face.processor import quicken
+from syntagm.models.hugging_face.loading import quicken
 from syntagm.models.hugging_face.weights import refuse_nan
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -190,7 +190,7 @@ def test_weights_of_4_bits(plain: Path, method: str) -> None:
 
 def test_layers_without_weights_and_8_bit_floats(monkeypatch: pytest.MonkeyPatch) -> None:
     """As compressed-tensors keeps packed weights, and FP8."""
-    monkeypatch.setattr("syntagm.models.hugging_face.processor.has_faster_products", lambda: True)
+    monkeypatch.setattr("syntagm.models.hugging_face.loading.has_faster_products", lambda: True)
     packed_layer = torch.nn.Linear(4, 4)
     del packed_layer.weight
     assert not quicken(torch.nn.Sequential(packed_layer))

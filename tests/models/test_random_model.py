@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from syntagm.core import UsageError
-from syntagm.models import names
-from syntagm.models.names import load
+from syntagm.models import load, names
 from syntagm.models.random import model as random
 
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from syntagm.core import ModelError, UsageError, csv
-from syntagm.models import names
-from syntagm.models.recorded.model import Recorded
+from syntagm.models import Recorded, names
 
 HEADER = "index,start,token,bits,known\n"
 DOG = "0,0,the,2.5,1\n1,3, dog,3,1\n"

@@ -12,10 +12,7 @@ from training_for_tests import learn
 from benchmarks.plain_rnng import PlainDecoder
 from syntagm.cli import main
 from syntagm.core import Progress, UsageError
-from syntagm.models import OPEN, REDUCE, SHIFT, NetworkGrammar, Sizes, search
-from syntagm.models.names import load
-from syntagm.models.rnng.model import Rnng
-from syntagm.models.rnng.network import Network
+from syntagm.models import OPEN, REDUCE, SHIFT, NetworkGrammar, Rnng, RnngNetwork, Sizes, load, search
 from syntagm.runs import run_suites
 
 SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]
@@ -85,7 +82,7 @@ def test_the_score_of_a_tree_is_the_sum_over_its_actions() -> None:
 @pytest.mark.slow
 def test_no_other_text_changes_a_single_bit_of_a_number() -> None:
     torch.manual_seed(1)
-    network = Network(300, 9, 64, 96, 2).eval()
+    network = RnngNetwork(300, 9, 64, 96, 2).eval()
     with torch.no_grad():
         for weights in network.parameters():
             weights.mul_(3.0)
@@ -192,7 +189,7 @@ def dynet(inputs: int, hidden: int) -> int:
 @pytest.mark.parametrize(("words", "millions"), [(24_000 + 68, 22.9), (170_000 + 74, 135.2)])
 def test_parameter_counts_are_those_of_hu_et_al(words: int, millions: float) -> None:
     with torch.device("meta"):
-        network = Network(words, 27, 256, 256, 2)
+        network = RnngNetwork(words, 27, 256, 256, 2)
     count = sum(parameter.numel() for parameter in network.parameters())
     assert count == 2 * words * 256 + words + 4_315_133
     # The published counts include a table of pretrained embeddings, as large as that of the words, which has no use in the

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from syntagm.models import OPEN, REDUCE, SHIFT, Sizes, search
-from syntagm.models.rnng.derivations import Floats, Numbers
-from syntagm.models.rnng.search import Grammar
+from syntagm.models import OPEN, REDUCE, SHIFT, Grammar, Sizes, search
+from syntagm.models.rnng.search import Floats, Numbers
 
 
 class Counting(Grammar):

@@ -7,7 +7,7 @@ from toy_runs import agreement, toy_run
 
 from syntagm.cli import main
 from syntagm.core import UsageError
-from syntagm.models.sweeps import coarse, label_part, largest, several
+from syntagm.models import coarse, label_part, largest, several
 from syntagm.runs import run_folders
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from syntagm.core import ModelError, UsageError
-from syntagm.models import names
-from syntagm.models.toy.model import Toy, load
+from syntagm.models import Toy, names
+from syntagm.models.toy.model import load
 
 
 @pytest.fixture

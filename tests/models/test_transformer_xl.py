@@ -15,8 +15,8 @@ from models_for_tests import transformer_xl
 
 from syntagm.cli import main
 from syntagm.core import InputError, ModelError, UsageError
-from syntagm.models import checkpoints, names
-from syntagm.models.transformer_xl.network import Network, Size
+from syntagm.models import TransformerXlNetwork, checkpoints, names
+from syntagm.models.transformer_xl.model import Size
 
 TEXT = "w3 w7 w1 w11 w2 w9 w5 w8"
 # By transformers 4.35.2, TransfoXLLMHeadModel: without `mems`, and with empty ones.
@@ -165,7 +165,7 @@ def test_the_published_size() -> None:
     """The configuration of wt103."""
     size = Size((20000, 40000, 200000), 1024, 1024, 4, 16, 64, 4096, 18, 1600, 1000)
     with torch.device("meta"):
-        network = Network(267_735, size)
+        network = TransformerXlNetwork(267_735, size)
     assert [tuple(weight.shape) for weight in network.embeddings] == [
         (20000, 1024), (20000, 256), (160000, 64), (67735, 16)
     ]  # fmt: skip
@@ -204,7 +204,7 @@ def test_clusters_that_no_vocabulary_has_are_refused(cutoffs: tuple[int, ...]) -
     with pytest.raises(
         UsageError, match=r"cutoffs: .*; expected increasing numbers of words, below the 100 of the vocabulary"
     ):
-        Network(100, Size(cutoffs, 4, 4, 1, 2, 2, 4, 1, 4, 4), False, False)
+        TransformerXlNetwork(100, Size(cutoffs, 4, 4, 1, 2, 2, 4, 1, 4, 4), False, False)
 
 
 @pytest.mark.parametrize("found", REFUSED)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from syntagm.core import InputError, ModelError, UsageError
-from syntagm.models import Vocabulary, build, read, vocabulary as _vocabulary
-from syntagm.models.words.vocabulary import unknown_class
+from syntagm.models import Vocabulary, build, read, unknown_class, vocabulary as _vocabulary
 from syntagm.training import corpus
 
 # Values of the program behind the published numbers, with quickly and well-known as the words it knows.

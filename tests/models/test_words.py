@@ -10,7 +10,7 @@ from hypothesis import example, given, settings, strategies as st
 from nltk.tokenize.treebank import TreebankWordTokenizer
 
 from syntagm.core import UsageError
-from syntagm.models.words import words
+from syntagm.models import splitting
 from syntagm.training import corpus
 
 NLTK = TreebankWordTokenizer()
@@ -43,7 +43,7 @@ LINE = st.one_of(
     ],
 )
 def test_treebank_words_as_published(line: str, expected: str) -> None:
-    assert words.split(line, "treebank") == expected.split()
+    assert splitting.split(line, "treebank") == expected.split()
 
 
 @pytest.mark.slow
@@ -57,16 +57,16 @@ def test_treebank_words_as_published(line: str, expected: str) -> None:
 @example("wanna wanna")
 @example("'tis 'tis 'Twas")
 def test_pieces_are_divided_as_nltk_divides_the_line(line: str) -> None:
-    assert words.split(line, "treebank") == NLTK.tokenize(line)
+    assert splitting.split(line, "treebank") == NLTK.tokenize(line)
 
 
 @pytest.mark.slow
 @settings(max_examples=500)
-@given(LINE, st.sampled_from(words.KINDS))
+@given(LINE, st.sampled_from(splitting.KINDS))
 @example("''a'' \"b\" ``c``", "treebank")
 def test_the_words_partition_the_text(line: str, tokens: str) -> None:
-    found, starts = words.words(line, tokens)
-    assert found == words.split(line, tokens)
+    found, starts = splitting.words(line, tokens)
+    assert found == splitting.split(line, tokens)
     assert len(found) == len(starts)
     if not line.strip():
         assert found == []
@@ -85,7 +85,7 @@ def test_the_words_partition_the_text(line: str, tokens: str) -> None:
 def test_starts_by_hand() -> None:
     # 0123456789012345678
     # ' He  said "can't".'
-    found, starts = words.words(' He  said "can\'t". ', "treebank")
+    found, starts = splitting.words(' He  said "can\'t". ', "treebank")
     assert found == [
         "He",
         "said",
@@ -96,16 +96,16 @@ def test_starts_by_hand() -> None:
         ".",
     ]
     assert starts.tolist() == [0, 3, 9, 11, 13, 16, 17]
-    assert words.words("\u3000a b\t", "blanks")[1].tolist() == [0, 2]
+    assert splitting.words("\u3000a b\t", "blanks")[1].tolist() == [0, 2]
     assert starts.dtype == "int32"
 
 
 def test_other_kinds_are_refused() -> None:
     for kind in ("penn", "penn-lower", "-lower", "auto-lower"):
         with pytest.raises(UsageError, match=rf"'{kind}'; expected one of auto, blanks, treebank, moses,"):
-            words.split("a", kind)
+            splitting.split("a", kind)
     with pytest.raises(UsageError, match=r"'penn-lower'; expected one of auto"):
-        words.words("a", "penn-lower")
+        splitting.words("a", "penn-lower")
 
 
 # What the programs gave for these lines; the tokens of Moses without escapes.
@@ -135,12 +135,12 @@ PUBLISHED = [
 
 @pytest.mark.parametrize(("kind", "line", "expected"), PUBLISHED)
 def test_words_of_moses_wikitext_and_treetagger(kind: str, line: str, expected: str) -> None:
-    assert words.split(line, kind) == expected.split()
+    assert splitting.split(line, kind) == expected.split()
 
 
 def test_lower_case_of_another_length_moves_no_start() -> None:
     # The lower case of this capital has two characters.
-    found, starts = words.words("\u0130x \u0130 a", "blanks-lower")
+    found, starts = splitting.words("\u0130x \u0130 a", "blanks-lower")
     assert found == ["i\u0307x", "i\u0307", "a"]
     assert starts.tolist() == [0, 2, 4]
 
@@ -149,20 +149,20 @@ def test_lower_case_of_another_length_moves_no_start() -> None:
 def test_real_text_is_divided_as_nltk_divides_it(shared: Path) -> None:
     texts = [*corpus.texts([shared / "data/corpora/classics.test.txt"])]
     assert len(texts) > 1000
-    assert [words.split(text, "treebank") for text in texts] == [NLTK.tokenize(text) for text in texts]
+    assert [splitting.split(text, "treebank") for text in texts] == [NLTK.tokenize(text) for text in texts]
 
 
 @pytest.mark.slow
 def test_nltk_is_imported_late() -> None:
     code = (
-        "import sys; from syntagm.models.words import words; words.words('a b'); assert 'nltk' not in sys.modules;"
-        "words.words('a b.', 'treebank'); assert 'nltk' not in sys.modules; words.words('a? \"b', 'treebank');"
+        "import sys; from syntagm.models import splitting; splitting.words('a b'); assert 'nltk' not in sys.modules;"
+        "splitting.words('a b.', 'treebank'); assert 'nltk' not in sys.modules; splitting.words('a? \"b', 'treebank');"
         "assert 'nltk' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_text_that_is_split_already_is_taken_as_it_stands() -> None:
-    assert words.split("I can't , he said .", "auto") == ["I", "can't", ",", "he", "said", "."]
-    assert words.split("I can't, he said.", "auto") == ["I", "ca", "n't", ",", "he", "said", "."]
-    assert words.split("The company's trains", "auto") == ["The", "company", "'s", "trains"]
+    assert splitting.split("I can't , he said .", "auto") == ["I", "can't", ",", "he", "said", "."]
+    assert splitting.split("I can't, he said.", "auto") == ["I", "ca", "n't", ",", "he", "said", "."]
+    assert splitting.split("The company's trains", "auto") == ["The", "company", "'s", "trains"]

@@ -11,7 +11,7 @@ from syntagm.cli import main
 from syntagm.core import InputError, UsageError
 from syntagm.models import vocabulary
 from syntagm.models.names import load
-from syntagm.models.words.words import split
+from syntagm.models.words.splitting import split
 from syntagm.suites import Suite
 from syntagm.suites.formats.template import treebank, words_of
 

@@ -24,7 +24,7 @@ from training_for_tests import GPT2, LSTM, learn
 
 from syntagm.cli import _lines, main
 from syntagm.core import InputError, Interrupted, ModelError, Progress, RunError, UsageError, lock, seal
-from syntagm.models.words import words as _words
+from syntagm.models import splitting
 from syntagm.training import Default, LstmSettings, Settings, families, loop, state
 from syntagm.training.gpt2.settings import Gpt2Settings, Text
 from syntagm.training.gpt2.train import train as train_gpt2
@@ -391,7 +391,7 @@ def test_a_loss_that_is_no_number_is_refused(corpus: Path, tmp_path: Path) -> No
 def test_a_text_without_a_batch_is_refused(corpus: Path, tmp_path: Path) -> None:
     # A column needs two numbers, of words of the Treebank and ends of sentences; a row of BERT's is a sentence.
     sentences = corpus.read_text().splitlines()
-    words = sum(len(_words.split(text, "treebank")) + 1 for text in sentences)
+    words = sum(len(splitting.split(text, "treebank")) + 1 for text in sentences)
     for family, has, needed in (
         ("lstm", f"{words:,} words and sentence ends", "200,000"),
         ("gpt2", r"[\d,]+ tokens, cut into [\d,]+ rows of 16", "100,000 rows"),

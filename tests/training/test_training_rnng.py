@@ -17,7 +17,7 @@ from benchmarks.plain_rnng import PlainDecoder
 from syntagm.cli import main
 from syntagm.core import InputError, ModelError, UsageError, seal
 from syntagm.models import SHIFT, build, names
-from syntagm.models.rnng.network import Network
+from syntagm.models.rnng.grammar import RnngNetwork
 from syntagm.training import OnePass, Size, Words, batch, nats, oracle
 from syntagm.training.corpora.trees import parse
 from syntagm.training.rnng.oracle import Encoded
@@ -113,7 +113,7 @@ def test_an_unknown_label_is_counted_as_x() -> None:
 def test_the_loss_of_a_batch_is_that_of_the_plain_decoder(parts: str) -> None:
     trees, words, labels = encoded()
     torch.manual_seed(1)
-    network = Network(words, labels, 6, 7, 2, parts).eval()
+    network = RnngNetwork(words, labels, 6, 7, 2, parts).eval()
     with torch.no_grad():
         for weights in network.parameters():
             weights.mul_(3.0)

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.evaluation.conventions.unigram import Unigrams
-from syntagm.models import Surprisals
-from syntagm.models.words import words as _words
+from syntagm.models import Surprisals, splitting
 
 Numbers = NDArray[np.float64]
 Tokens = Literal["blanks", "treebank"]
@@ -63,7 +62,7 @@ def _words_of(
     text: str, answer: Surprisals, unigrams: Unigrams | None, tokens: Tokens, unscored: bool, counts: NDArray[np.bool_]
 ) -> tuple[Numbers, Numbers | None]:
     """Return the bits of each word that has a token that counts, under the model and under the unigram model."""
-    words, starts = _words.words(text, tokens)
+    words, starts = splitting.words(text, tokens)
     unigram_bits = unigrams.bits(words) if unigrams else None
     word_of_token = np.searchsorted(starts, answer.starts, "right") - 1
     size = len(words)

@@ -16,9 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.core import UsageError
-from syntagm.models import Asking
-from syntagm.models.names import load
-from syntagm.models.words import words as _words
+from syntagm.models import Asking, load, splitting
 from syntagm.training import corpus
 
 NGRAM = "ngram:"
@@ -79,7 +77,7 @@ def read(
 def _vocabulary(texts: Iterable[str], tokens: Literal["blanks", "treebank"], case: Case) -> list[str]:
     vocabulary: dict[str, None] = {}
     for text in texts:
-        words: Iterable[str] = _words.split(text, tokens)
+        words: Iterable[str] = splitting.split(text, tokens)
         vocabulary |= dict.fromkeys(word.lower() if case == "lower" else word for word in words)
     return sorted(vocabulary)
 

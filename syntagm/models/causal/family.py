@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from syntagm.models.family import Family
+from syntagm.models.family import Choice, Family, Option, Value, choice
 from syntagm.models.hugging_face.options import (
     ARCHITECTURES,
     BOS,
@@ -14,7 +14,6 @@ from syntagm.models.hugging_face.options import (
     PROGRAMS,
     batch,
 )
-from syntagm.models.option import Choice, Option, Value, choice
 
 # Default number of tokens in a batch on a CPU.
 BATCH = 512

@@ -6,7 +6,7 @@ and the last token of each candidate if the ends of words are scored. It is skip
 
     P(w | c) = prod_i P(t_i | c, t_<i) * B(c w) / B(c)
 
-B(x) is the probability that the last word of x has ended (`word_ends.py`). At the beginning of a text, B(c) is the
+B(x) is the probability that the last word of x has ended (`word_ends`). At the beginning of a text, B(c) is the
 probability of a token that can begin a text. If the gap continues a word, after a character other than a space, the
 factor 1 / B(c) is omitted.
 
@@ -14,6 +14,8 @@ The most probable entries (`Gap.best`) are single tokens directly after the cont
 may be the beginning of a longer word.
 """
 
+import json
+import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,16 +25,75 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from syntagm.core import UsageError
 from syntagm.models import rank
 from syntagm.models.answers import Entry, Fill, Gap
-from syntagm.models.batching import once
-from syntagm.models.causal.branches import Branches, Part, grow
-from syntagm.models.causal.candidates import Spelled, Speller
+from syntagm.models.causal.candidates import Branches, Part, Spelled, Speller, grow
 from syntagm.models.causal.forward import Forward
 from syntagm.models.causal.prefix_tree import Pack, plan
-from syntagm.models.causal.word_ends import Ends
-from syntagm.models.hugging_face.entries import Entries
-from syntagm.models.hugging_face.tokens import refuse_beyond
+from syntagm.models.hugging_face.tokens import Borders, Entries, refuse_beyond, speller, word_borders
+from syntagm.models.windows import once
+
+# Tokenizers mark ends of words in one of three ways. In the first, a space belongs to the token after it (GPT-2,
+# Llama): a word has ended if the next token begins with white space or a punctuation mark, or is the end-of-text
+# symbol. In the second, tokens that continue a word are marked (WordPiece): a word has ended if the next token is not
+# marked. In the third, each word is one token, or its last token is marked.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ends:
+    """The sets that the word-boundary correction of gaps sums over."""
+
+    # Shape (vocabulary,), bool: whether the token shows that the word before it has ended; None if a word's own tokens
+    # show its end.
+    ends: NDArray[np.bool_] | None
+    # Shape (vocabulary,), bool: whether the token can be the first of a text; None if each token shows whether it
+    # begins a word.
+    first: NDArray[np.bool_] | None
+
+
+def word_ends(tokenizer: Any, size: int, end: int | None) -> Ends:
+    """Return the sets for a tokenizer."""
+    backend = tokenizer.backend_tokenizer
+    model = json.loads(backend.to_str())["model"]
+    if model.get("type") == "WordLevel" or model.get("end_of_word_suffix"):
+        return Ends(None, None)
+    if prefix := model.get("continuing_subword_prefix"):
+        return Ends(_not_continuing(tokenizer, size, prefix), None)
+    borders = _borders(tokenizer, size, end)
+    ends = borders.begins.copy()
+    spelled = speller(tokenizer)
+    special = set(tokenizer.all_special_ids)
+    for token, number in tokenizer.get_vocab().items():
+        if number < size and number not in special and _is_punctuation(spelled(token)[:1]):
+            ends[number] = True
+    return Ends(ends, borders.first)
+
+
+def _borders(tokenizer: Any, size: int, end: int | None) -> Borders:
+    try:
+        return word_borders(tokenizer, size, end)
+    except UsageError as error:
+        raise UsageError("model option fill=word", error.found, error.expected, "Use fill=token.") from None
+
+
+def _not_continuing(tokenizer: Any, size: int, prefix: str) -> NDArray[np.bool_]:
+    ends = np.zeros(size, bool)
+    for token, number in tokenizer.get_vocab().items():
+        if number < size:
+            ends[number] = not token.startswith(prefix)
+    return ends
+
+
+def _is_punctuation(character: str) -> bool:
+    """Return whether a character is punctuation: not a letter, digit, combining mark or white space."""
+    return bool(character) and not (
+        character.isalnum()
+        or character.isspace()
+        or unicodedata.category(character)[0] in "MC"
+        or character == "\ufffd"
+    )
+
 
 Numbers = NDArray[np.float64]
 # The text before a gap, the number of its list of candidates, and the number of most probable entries.
@@ -75,7 +136,6 @@ class Filler:
         self._trees: OrderedDict[int, tuple[object, Branches]] = OrderedDict()
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate in each gap; see `LanguageModel.fill`."""
         lists: dict[tuple[str, ...], int] = {}
         keys: list[Key] = [(gap.left, lists.setdefault(gap.words, len(lists)), gap.best) for gap in gaps]
         words = list(lists)

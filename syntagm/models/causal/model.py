@@ -28,27 +28,88 @@ from numpy.typing import NDArray
 from syntagm.core import ModelError, UsageError
 from syntagm.models import families
 from syntagm.models.answers import Fill, Gap, InContext, Reductions, Surprisals
-from syntagm.models.causal.chat import before_content, context_ids, encode_contents, refuse_with_chat
 from syntagm.models.causal.family import BATCH, FAMILY
-from syntagm.models.causal.gaps import Filler
-from syntagm.models.causal.positions import NO_LIMIT
+from syntagm.models.causal.forward import NO_LIMIT, Rows
+from syntagm.models.causal.gaps import Filler, word_ends
 from syntagm.models.causal.probe import probed
-from syntagm.models.causal.rows import Rows
-from syntagm.models.causal.word_ends import word_ends
-from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.identity import Identified
 from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, refuse_headless, spelled
 from syntagm.models.hugging_face.tokens import (
     Borders,
     Encoded,
     encode,
+    encode_after,
     refuse_beyond,
     refuse_random,
     symbol,
     word_borders,
 )
+from syntagm.models.hugging_face.unsafe import CURE, UNUSABLE, described, one_error
 from syntagm.models.hugging_face.weights import hash_code, refuse_nan
 from syntagm.models.windows import Window, before, overlap_of, refuse_overlap, shares
+
+# A chat template is rendered with one message. What precedes the content is the context of the text. Context and text are
+# tokenised together, as a chat would be. If a token then belongs to both of them, or the text changes the tokens of the
+# context, it is refused. White space belongs to the token after it, so a token may begin with that of the template.
+
+# Content that no template contains or changes.
+_CONTENT = "SyntagmContent"
+# Characters of a template, and of what it writes; most have some hundred.
+_LONGEST = 100_000
+
+
+def before_content(tokenizer: Any, role: str, name: str) -> str:
+    """Return what a chat template writes before the content of a message, special symbols included."""
+    place = f"model option chat={role}"
+    if not tokenizer.chat_template:
+        raise UsageError(place, f"no chat template in {name}", "a tokenizer with a template", "Use chat=no.")
+    message = {"role": role, "content": _CONTENT}
+    try:
+        template = tokenizer.get_chat_template()
+        rendered = str(tokenizer.apply_chat_template([message], tokenize=False))
+    except Exception as error:  # a template is a program, and raises what programs raise
+        expected = "a template for a chat of this message alone"
+        raise ModelError(
+            name, f"a chat template that fails ({described(error)})", expected, "Use another role, or chat=no."
+        ) from error
+    for found, length in (("that writes", len(rendered)), ("of", len(template))):
+        if length > _LONGEST:
+            raise ModelError(
+                name, f"a chat template {found} {length:,} characters", f"at most {_LONGEST:,}", "Use chat=no."
+            )
+    if rendered.count(_CONTENT) != 1:
+        found = f"a chat template that writes the content {rendered.count(_CONTENT)} times"
+        raise ModelError(name, found, "once", "Use chat=no.")
+    return rendered.partition(_CONTENT)[0]
+
+
+def refuse_with_chat(options: Mapping[str, str], role: str) -> None:
+    """Refuse options that the template decides on or that are not defined for the content of a message."""
+    if role == "no":
+        return
+    for name, least in (("bos", "auto"), ("eos", "no"), ("boundary", "token")):
+        if options.get(name, least) != least:
+            cure = "The template decides on the symbols around a text." if name != "boundary" else ""
+            raise UsageError("model options", f"{name}={options[name]} with chat={role}", "only one of them", cure)
+
+
+def encode_contents(tokenizer: Any, context: str, texts: Sequence[str], name: str) -> Iterator[Encoded]:
+    """Tokenise texts as the contents of messages."""
+    expected = context_ids(tokenizer, context, name)
+    for text, (tokens_before, encoded) in zip(texts, encode_after(tokenizer, context, texts, name), strict=True):
+        if text and tokens_before != expected:
+            raise ModelError(
+                name, f"{text!r}, which changes the tokens of the chat template before it",
+                "a text that begins with tokens of its own", "Remove white space at its beginning, or use chat=no.",
+            )  # fmt: skip
+        yield encoded
+
+
+def context_ids(tokenizer: Any, context: str, name: str) -> list[int]:
+    """Return the token ids of the context, as it is before a text that begins with a letter."""
+    [(before, _)] = encode_after(tokenizer, context, ["a"], name)
+    return before
+
 
 SCORER = "causal 1"
 
@@ -160,11 +221,9 @@ class Causal(Identified):
         return word_borders(tokenizer, size, self._ending)
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute the surprisals of each text; see `LanguageModel.score`."""
         return self._scored(texts, done)
 
     def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute surprisals, entropies and ranks; see `LanguageModel.reduce`."""
         families.refuse_unable(self, ("reduce",))
         return self._scored(texts, done, reducing=True)
 
@@ -182,7 +241,6 @@ class Causal(Identified):
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Compute the surprisals of texts of any length; see `LanguageModel.read`."""
         # A window contains as many tokens as the model can score at once. With a start-of-text symbol, this is the
         # number of positions, because the last token is not an input. With `boundary=word`, the last token is also an
         # input, so a window has one token less.
@@ -191,16 +249,11 @@ class Causal(Identified):
     def read_reduced(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Compute surprisals, entropies and ranks in the windows of `read`; see `LanguageModel.read_reduced`."""
         families.refuse_unable(self, ("reduce",))
         return self._windowed(texts, overlap, done, reducing=True)
 
     def _windowed(
-        self,
-        texts: Sequence[str],
-        overlap: int | None,
-        done: Callable[[int], None] | None,
-        reducing: bool = False,
+        self, texts: Sequence[str], overlap: int | None, done: Callable[[int], None] | None, reducing: bool = False
     ) -> Iterator[InContext]:
         size, positions = self._window_size, self.forward.limit
         if positions >= NO_LIMIT:
@@ -272,7 +325,6 @@ class Causal(Identified):
         return encode(self.tokenizer, texts, self.name)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate, given the text before the gap; see `LanguageModel.fill`."""
         # The surprisals of listed entries (`Gap.best`) are those of single tokens, also with `fill=word`.
         if self._chat:
             raise ModelError(self.name, "a gap in a chat", "whole texts", "Use chat=no to fill gaps.")
@@ -280,7 +332,6 @@ class Causal(Identified):
         yield from self._filler.fill(gaps, done)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Return whether each word is a single token after a space; see `LanguageModel.single`."""
         return self._filler.speller.single(words)
 
     @cached_property
@@ -291,12 +342,7 @@ class Causal(Identified):
         return Filler(self.forward, self.tokenizer, self.bos_id, ends, self.name)
 
     def _answer(
-        self,
-        text: str,
-        encoded: Encoded,
-        text_windows: Sequence[Window],
-        all_rows: Sequence[Rows],
-        reducing: bool,
+        self, text: str, encoded: Encoded, text_windows: Sequence[Window], all_rows: Sequence[Rows], reducing: bool
     ) -> InContext:
         starts, in_vocabulary, ids = encoded.starts, encoded.in_vocabulary, encoded.ids
         if self.eos_id is not None:
@@ -350,8 +396,6 @@ def load(path: str, allow_pickle: bool = False, trust_remote_code: bool = False,
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
-    """Create a language model from a transformers model in memory, for example inside a training loop."""
-    # label: name of the model in results. Call this function again after a training step, because the fingerprint
-    # depends on the weights.
+    """Create a language model from a transformers model in memory, which is called `label` in results."""
     FAMILY.choose(options, loaded=True)
     return in_memory("causal", model, tokenizer, label, lambda loaded: Causal(loaded, options))

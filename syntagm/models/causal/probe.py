@@ -17,10 +17,9 @@ import torch
 from numpy.typing import NDArray
 
 from syntagm.core import ModelError
-from syntagm.models.causal.forward import Forward, Ways
+from syntagm.models.causal.forward import Forward, Rows, Ways
 from syntagm.models.causal.prefix_tree import plan
-from syntagm.models.causal.rows import Rows
-from syntagm.models.device import FullPrecision
+from syntagm.models.devices import FullPrecision
 from syntagm.models.hugging_face.tokens import Borders
 from syntagm.models.possible import round_up
 

@@ -22,8 +22,8 @@ from syntagm.core import (
     seal,
     torch_pickle,
 )
+from syntagm.models.words.splitting import KINDS
 from syntagm.models.words.vocabulary import END, UNKNOWN, Vocabulary
-from syntagm.models.words.words import KINDS
 
 # The record of an import is written first, so a folder with it, but without a seal, is unfinished.
 RECORD = "import.json"
@@ -53,7 +53,7 @@ class Layout:
 
     Arguments:
         summary: one line about the models of this kind.
-        tokens: how their texts are split into words; see `models.words.words`.
+        tokens: how their texts are split into words; see `models.words.splitting`.
         convert: a function that reads a checkpoint, given the file, that of its vocabulary, and `tokens`.
         pickled: whether such a checkpoint is a pickle.
         further: names of further files, which lie beside the checkpoint.

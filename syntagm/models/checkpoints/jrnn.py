@@ -27,8 +27,7 @@ _LETTERS = "char_embedding"
 
 
 def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
-    from syntagm.models.jrnn.letters import symbols
-    from syntagm.models.jrnn.model import Jrnn
+    from syntagm.models.jrnn.model import Jrnn, symbols
 
     lines = [line.strip() for line in utf8.whole(vocabulary).splitlines()]
     published = [line.decode("utf-8", "surrogateescape") for line in lines if line != _NO_WORD]
@@ -92,7 +91,7 @@ def _lstm(arrays: Mapping[str, Array], file: Path) -> tuple[dict[str, Array], in
 
 def _characters(arrays: Mapping[str, Array], width: int, file: Path) -> dict[str, Array]:
     """Return the weights of the network over letters."""
-    from syntagm.models.jrnn.letters import LENGTH
+    from syntagm.models.jrnn.model import LENGTH
 
     for first in ("W", "cnn_0/kernel", "dense_0/gate/b"):
         if f"{_LETTERS}/{first}" not in arrays:

@@ -14,7 +14,7 @@ from syntagm.core import InputError, json, torch_file, utf8
 from syntagm.models.checkpoints import Layout, Model, renumbered, weights
 
 if TYPE_CHECKING:
-    from syntagm.models.transformer_xl.network import Size
+    from syntagm.models.transformer_xl.model import Size
 
 _CONFIG = "config.json"
 # Settings with only one possible value here: that of wt103.
@@ -46,8 +46,7 @@ _IN_LAYER = {
 def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
     import torch
 
-    from syntagm.models.transformer_xl.model import TransformerXl
-    from syntagm.models.transformer_xl.network import Network
+    from syntagm.models.transformer_xl.model import TransformerXl, TransformerXlNetwork
 
     words, order = renumbered(_words(vocabulary, tokens), vocabulary)
     size = _size(file.with_name(_CONFIG), len(order))
@@ -59,7 +58,9 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
     if size.layers > len(stored):
         raise InputError(str(file), f"{len(stored)} weights", f"those of {size.layers:,} layers, as in {_CONFIG}")
     with torch.device("meta"):
-        shapes = {name: tuple(weight.shape) for name, weight in Network(len(order), size).named_parameters()}
+        shapes = {
+            name: tuple(weight.shape) for name, weight in TransformerXlNetwork(len(order), size).named_parameters()
+        }
     names = _names(size)
     clusters = [(f"crit.out_layers.{at}", bounds) for at, bounds in enumerate(size.clusters(len(order)))]
     expected_shapes = {names[name]: shape for name, shape in shapes.items() if name in names}
@@ -101,8 +102,8 @@ def _words(vocabulary: Path, tokens: str) -> list[str]:
 
 
 def _size(config: Path, words: int) -> "Size":
-    from syntagm.models.recurrent.softmax import are_cutoffs
-    from syntagm.models.transformer_xl.network import Size
+    from syntagm.models.recurrent.network import are_cutoffs
+    from syntagm.models.transformer_xl.model import Size
     from syntagm.models.words.weights import is_size
 
     settings = json.record(config, InputError, "the configuration of a Transformer-XL")

@@ -17,8 +17,6 @@ from transformers.utils.hub import cached_file
 
 from syntagm.core import ModelError, hub
 from syntagm.models.hugging_face import location
-from syntagm.models.hugging_face.damage import count_stored_numbers, refuse_damaged_settings
-from syntagm.models.hugging_face.foreign import described, is_foreign
 from syntagm.models.hugging_face.quantised import (
     PACKAGES,
     refuse_dequantised,
@@ -27,7 +25,16 @@ from syntagm.models.hugging_face.quantised import (
     refuse_unsupported,
     settings_of,
 )
-from syntagm.models.hugging_face.unsafe import HIGHEST, refuse_endless, refuse_endless_tokenizer, refuse_unsafe
+from syntagm.models.hugging_face.unsafe import (
+    HIGHEST,
+    count_stored_numbers,
+    described,
+    is_foreign,
+    refuse_damaged_settings,
+    refuse_endless,
+    refuse_endless_tokenizer,
+    refuse_unsafe,
+)
 
 Kind = Literal["causal", "masked"]
 LOADERS: dict[Kind, Any] = {

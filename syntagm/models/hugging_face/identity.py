@@ -6,10 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from syntagm.models.contract import LanguageModel, changed
+from syntagm.models.devices import checksum
 from syntagm.models.hugging_face.loading import Loaded
-from syntagm.models.hugging_face.state import effect, refuse_other, state_of
-from syntagm.models.hugging_face.weights import hash_code, refuse_training, sample, stored
-from syntagm.models.unchanged import checksum
+from syntagm.models.hugging_face.weights import (
+    effect,
+    hash_code,
+    refuse_other,
+    refuse_training,
+    sample,
+    state_of,
+    stored,
+)
 
 # How far the logits of a model may be from those that it had, relative to the largest: the number of threads may differ.
 _CLOSE, _CLOSE_16_BITS = 1e-3, 5e-2
@@ -23,11 +30,7 @@ class Identified(LanguageModel):
     _copies = False
 
     def _identify(
-        self,
-        loaded: Loaded,
-        scorer: str,
-        dependencies: Sequence[object],
-        record: Callable[[], Mapping[str, object]],
+        self, loaded: Loaded, scorer: str, dependencies: Sequence[object], record: Callable[[], Mapping[str, object]]
     ) -> None:
         """Set what the fingerprint and the record depend on."""
         self._loaded, self._sample = loaded, sample(loaded.model)

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from syntagm.core import Text, Whole
-from syntagm.models.family import Program
-from syntagm.models.option import DEVICE, NO_YES, Choice, Option, Value
+from syntagm.models.family import DEVICE, NO_YES, Choice, Option, Program, Value
 
 BOS = Option(
     "bos",

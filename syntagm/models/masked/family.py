@@ -1,9 +1,8 @@
 """The declaration of the family `masked`."""
 
-from syntagm.models.family import Family, Scoring
+from syntagm.models.family import NO_YES, Choice, Family, Fixed, Option, Scoring, Value
 from syntagm.models.hugging_face.options import ARCHITECTURES, DEVICES, DTYPE, FILES, PERMISSIONS, PROGRAMS, batch
 from syntagm.models.masked.masking import KINDS
-from syntagm.models.option import NO_YES, Choice, Fixed, Option, Value
 
 # Default number of tokens in a batch on a CPU.
 BATCH = 4_096

@@ -21,19 +21,16 @@ from numpy.typing import NDArray
 
 from syntagm.core import ModelError
 from syntagm.models.answers import Fill, Gap, InContext, Reductions, Surprisals
-from syntagm.models.device import send
-from syntagm.models.hugging_face.foreign import CURE, UNUSABLE, one_error
+from syntagm.models.devices import reduce, send
 from syntagm.models.hugging_face.identity import Identified
 from syntagm.models.hugging_face.loading import Loaded, batch_tokens, in_memory, read, refuse_headless, spelled
 from syntagm.models.hugging_face.tokens import Framed, frame, is_added_by_class, refuse_beyond, refuse_random
+from syntagm.models.hugging_face.unsafe import CURE, UNUSABLE, one_error
 from syntagm.models.hugging_face.weights import hash_code, refuse_nan
 from syntagm.models.masked.family import BATCH, FAMILY
+from syntagm.models.masked.forward import NO_LIMIT, plan, probed
 from syntagm.models.masked.gaps import Filler
 from syntagm.models.masked.masking import MASKINGS
-from syntagm.models.masked.positions import NO_LIMIT
-from syntagm.models.masked.probe import probed
-from syntagm.models.masked.rows import plan
-from syntagm.models.reduction import reduce
 from syntagm.models.windows import Window, around, overlap_of, refuse_overlap, shares
 
 SCORER = "masked 1"
@@ -108,11 +105,9 @@ class Masked(Identified):
         return self.forward.model
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute the pseudo-surprisals of each text; see `LanguageModel.score`."""
         return self._scored(texts, done)
 
     def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute pseudo-surprisals, and the entropy and rank under the mask of each token; see `LanguageModel.reduce`."""
         return self._scored(texts, done, reducing=True)
 
     def _scored(
@@ -127,7 +122,6 @@ class Masked(Identified):
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Compute the pseudo-surprisals of texts of any length; see `LanguageModel.read`."""
         # The special symbols of a text are placed around each window. A token is scored in the window in which it is
         # farthest from the ends, so it has at least half of `overlap` on each side.
         limit = self.forward.limit
@@ -235,7 +229,6 @@ class Masked(Identified):
             yield finish(*started)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate under one mask; see `LanguageModel.fill`."""
         # The softmax runs over the whole vocabulary, so a candidate competes with every other token. For a candidate of
         # several tokens, the result is nan. With `masks=several`, its surprisal is the sum over as many masks, unmasked
         # from left to right; such sums can't be compared between candidates of different lengths. `above` and `below`
@@ -252,9 +245,7 @@ def load(path: str, allow_pickle: bool = False, trust_remote_code: bool = False,
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:
-    """Create a language model from a transformers model in memory, for example inside a training loop."""
-    # label: name of the model in results. Call this function again after a training step, because the fingerprint
-    # depends on the weights.
+    """Create a language model from a transformers model in memory, which is called `label` in results."""
     FAMILY.choose(options, loaded=True)
     return in_memory("masked", model, tokenizer, label, lambda loaded: Masked(loaded, options))
 

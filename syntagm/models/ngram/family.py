@@ -1,8 +1,7 @@
 """The declaration of the family `ngram`."""
 
-from syntagm.models.family import Family, Program
-from syntagm.models.option import NO_YES, Fixed, Option, Value, choice
-from syntagm.models.words.words import KINDS
+from syntagm.models.family import NO_YES, Family, Fixed, Option, Program, Value, choice
+from syntagm.models.words.splitting import KINDS
 
 FAMILY = Family(
     name="ngram",

@@ -27,8 +27,8 @@ from syntagm.core import (
 )
 from syntagm.models.ngram.ngrams import START, Ngrams
 from syntagm.models.words import vocabulary
+from syntagm.models.words.splitting import KINDS
 from syntagm.models.words.vocabulary import Vocabulary
-from syntagm.models.words.words import KINDS
 
 FORMAT = 1
 _UNFINISHED = "unfinished"

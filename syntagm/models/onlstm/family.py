@@ -1,8 +1,8 @@
 """The declaration of the family `onlstm`."""
 
 from syntagm.core import Whole
+from syntagm.models.family import Option
 from syntagm.models.lstm.family import FAMILY as LSTM
-from syntagm.models.option import Option
 from syntagm.models.recurrent.declaration import CAN, family
 
 _LAYER = Option(

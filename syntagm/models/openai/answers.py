@@ -101,13 +101,7 @@ def offsets(text: str, pieces: Sequence[str], place: str) -> list[tuple[int, int
     The tokens of a character that none of them contains whole have the offsets of that character. If several such
     characters follow each other, nobody knows which token belongs to which, so all have the offsets of all of them.
 
-    Arguments:
-        text: the text.
-        pieces: the tokens as pieces of text.
-        place: the text's place, for messages.
-
-    Raises:
-        InputError: the pieces are not those of the text, or could be placed in several ways.
+    Pieces that are not those of the text, or could be placed in several ways, are an error.
 
     >>> offsets("the ☃ sat", ["the", " \\ufffd", "\\ufffd", "\\ufffd", " sat"], "")
     [(0, 3), (3, 5), (4, 5), (4, 5), (5, 9)]

@@ -1,8 +1,7 @@
 """The declaration of the family `openai`."""
 
 from syntagm.core import Text, Whole
-from syntagm.models.family import Family
-from syntagm.models.option import Fixed, Option, Value
+from syntagm.models.family import Family, Fixed, Option, Value
 
 # The longest time for an answer in seconds, how often a request is tried, and the number of requests in flight.
 SECONDS, TRIES, PARALLEL = 120, 8, 8

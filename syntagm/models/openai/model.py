@@ -2,8 +2,8 @@
 
 Each text is a request of its own for a completion of one token, with the text echoed: the answer lists the tokens of the
 text and the log-probability of each. The tokens must be those of the text (`answers.offsets`); the generated one is dropped.
-llama.cpp's own server does not echo texts, and is asked for one token after another (`llama_cpp`); vLLM is asked how its
-vocabulary spells tokens that it doesn't show exactly (`vllm`).
+llama.cpp's own server does not echo texts, and is asked for one token after another (`servers`); vLLM is asked how its
+vocabulary spells tokens that it doesn't show exactly.
 
 Servers differ in what precedes a text, in rounding and in bugs, so a few texts are asked about when a model is loaded:
 
@@ -36,16 +36,15 @@ import numpy as np
 
 from syntagm.core import InputError, ModelError, UsageError
 from syntagm.models.answers import Surprisals
-from syntagm.models.batching import once
 from syntagm.models.conformance import prefixes
 from syntagm.models.contract import LanguageModel
 from syntagm.models.hugging_face.tokens import refuse_surrogates, starts_of
-from syntagm.models.openai import llama_cpp, vllm
+from syntagm.models.openai import servers
 from syntagm.models.openai.answers import Completion, completion, decimals, offsets
 from syntagm.models.openai.client import Client, Spent
 from syntagm.models.openai.family import FAMILY
-from syntagm.models.partition import fault
-from syntagm.models.possible import round_up
+from syntagm.models.possible import fault_in_tokens, round_up
+from syntagm.models.windows import once
 
 SCORER = "openai 2"
 PROBES = (
@@ -74,8 +73,10 @@ class Served(LanguageModel):
     def __init__(self, client: Client, about: Mapping[str, str], options: Mapping[str, str], place: str) -> None:
         chosen = FAMILY.choose(options)
         self._client, self._model, self._place = client, about["id"], place
-        self._spells = about.get("owned_by") == vllm.OWNER and vllm.available(client, self._model, "tokens of a text")
-        self._llama_cpp = about.get("owned_by") == llama_cpp.OWNER
+        self._spells = about.get("owned_by") == servers.VLLM and servers.lists_tokens(
+            client, self._model, "tokens of a text"
+        )
+        self._llama_cpp = about.get("owned_by") == servers.LLAMA_CPP
         self._parallel, self._symbol = int(chosen["parallel"]), "" if chosen["bos"] == "auto" else chosen["bos"]
         weakref.finalize(self, _report, client.spent, place)
         first = [self._asked(text, threading.Event()) for text in PROBES]
@@ -106,7 +107,6 @@ class Served(LanguageModel):
         }
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Ask the server for the surprisals of each text; see `LanguageModel.score`."""
         refuse_surrogates(texts, self._place)
         if self.bos and (text := next((text for text in texts if self.bos in text), None)) is not None:
             raise ModelError(
@@ -139,7 +139,7 @@ class Served(LanguageModel):
         }  # fmt: skip
         try:
             if self._llama_cpp:
-                answer = llama_cpp.completion(self._client, prompt, bool(self._symbol), echo, place, stop)
+                answer = servers.completed_stepwise(self._client, prompt, bool(self._symbol), echo, place, stop)
             else:
                 answer = completion(self._client.post(f"{self._client.base}/completions", body, place, stop), place)
         except InputError as error:
@@ -205,7 +205,7 @@ class Served(LanguageModel):
         bits = np.array([math.nan if value is None else -value / math.log(2) for value in logprobs], np.float64) + 0.0
         starts = starts_of(text, spans, self._place)
         answer = Surprisals(text, starts, bits, np.ones(len(bits), bool))
-        if problem := fault(answer, False):
+        if problem := fault_in_tokens(answer, False):
             raise self._refused(InputError(place, problem.found, problem.expected))
         return answer
 
@@ -213,8 +213,8 @@ class Served(LanguageModel):
         """Return the offsets of tokens that vLLM's completions don't show exactly; None if that is not needed or not possible."""
         if not self._spells or "".join(pieces) in (text, f" {text}"):
             return None
-        tokens = vllm.spelled(self._client, self._model, self._symbol + text, place)[self._listed :]
-        return vllm.offsets(text, tokens) if len(tokens) == len(pieces) else None
+        tokens = servers.vocabulary_tokens(self._client, self._model, self._symbol + text, place)[self._listed :]
+        return servers.byte_offsets(text, tokens) if len(tokens) == len(pieces) else None
 
     def _noise(self, alone: Sequence[Surprisals]) -> float:
         """Return the largest difference in bits, per text, between answers to texts that are asked about in two ways."""

@@ -13,7 +13,7 @@ from syntagm.core import InputError, check, shape
 from syntagm.models import possible
 from syntagm.models.answers import Fill, Gap, Surprisals
 from syntagm.models.contract import Query, Sees
-from syntagm.models.partition import fault
+from syntagm.models.possible import fault_in_tokens
 
 _HELLO = {
     "name": str,
@@ -103,7 +103,7 @@ def _surprisals(text: str, answer: Mapping[str, Any], about: Hello, place: str) 
         raise InputError(place, f"starts from {min(starts)} to {max(starts)}", expected)
     bits = _numbers(answer["bits"])
     result = Surprisals(text, np.array(starts, np.int32), bits, np.array(answer.get("known", [True] * len(bits)), bool))
-    if problem := fault(result, about.eos is not None):
+    if problem := fault_in_tokens(result, about.eos is not None):
         raise InputError(place, problem.found, problem.expected)
     if about.bos is None and len(bits) > (about.eos is not None) and not math.isnan(bits[0]):
         raise InputError(place, f"{bits[0]:g} bits of the first token", "null, since nothing precedes it (bos is null)")

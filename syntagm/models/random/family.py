@@ -1,8 +1,7 @@
 """The declaration of the family `random`."""
 
 from syntagm.core import Whole
-from syntagm.models.family import Family, Scoring
-from syntagm.models.option import NO_YES, Fixed, Option, Value
+from syntagm.models.family import NO_YES, Family, Fixed, Option, Scoring, Value
 
 FAMILY = Family(
     name="random",

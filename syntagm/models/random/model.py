@@ -58,7 +58,6 @@ class Random(LanguageModel):
         self.record = {"bits": f"{LABEL} a word", "vocabulary": round(VOCABULARY)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute the surprisals of each text; see `LanguageModel.score`."""
         for text in texts:
             yield self._score(text)
             if done:

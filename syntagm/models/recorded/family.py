@@ -1,8 +1,7 @@
 """The declaration of the family `recorded`."""
 
 from syntagm.core import Text
-from syntagm.models.family import Family
-from syntagm.models.option import NO_YES, YES_NO, Choice, Option, Value, choice
+from syntagm.models.family import NO_YES, YES_NO, Choice, Family, Option, Value, choice
 
 FAMILY = Family(
     name="recorded",

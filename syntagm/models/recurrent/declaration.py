@@ -2,9 +2,8 @@
 
 from syntagm.core import Whole
 from syntagm.models.contract import Query
-from syntagm.models.family import Family, Program
-from syntagm.models.option import DEVICE, NO_YES, YES_NO, Choice, Fixed, Option, Value, choice
-from syntagm.models.words.words import KINDS
+from syntagm.models.family import DEVICE, NO_YES, YES_NO, Choice, Family, Fixed, Option, Program, Value, choice
+from syntagm.models.words.splitting import KINDS
 
 CAN: tuple[Query, ...] = ("score", "reduce", "fill", "best")
 
@@ -16,16 +15,12 @@ def family(
     references: tuple[str, ...],
     can: tuple[Query, ...] = CAN,
 ) -> Family:
-    """Return the declaration of a family, whose models are read from folders by `models.NAME.model.load`.
-
-    Arguments:
-        name, summary, settings, references, can: as for `Family`.
-    """
+    """Return the declaration of a family, whose models are read from folders by `models.NAME.model.load`."""
     return Family(
         name=name,
         summary=summary,
         module=f"syntagm.models.{name}.model",
-        checks="syntagm.models.words.folder",
+        checks="syntagm.models.words.vocabulary",
         settings=settings,
         can=can,
         references=references,

@@ -1,15 +1,14 @@
 """The declaration of the family `rnng`."""
 
 from syntagm.core import Whole
-from syntagm.models.family import Family, Program, Scoring
-from syntagm.models.option import DEVICE, NO_YES, Choice, Fixed, Option, Value, choice
-from syntagm.models.words.words import KINDS
+from syntagm.models.family import DEVICE, NO_YES, Choice, Family, Fixed, Option, Program, Scoring, Value, choice
+from syntagm.models.words.splitting import KINDS
 
 FAMILY = Family(
     name="rnng",
     summary="Recurrent neural network grammars, trained on trees by `syntagm train rnng`; scored by a beam search.",
     module="syntagm.models.rnng.model",
-    checks="syntagm.models.words.folder",
+    checks="syntagm.models.words.vocabulary",
     settings=(
         Fixed("bos", Value("yes")),
         Option(

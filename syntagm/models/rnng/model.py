@@ -20,15 +20,13 @@ import torch
 from syntagm.core import UsageError
 from syntagm.models.answers import Surprisals
 from syntagm.models.contract import LanguageModel
-from syntagm.models.device import device
+from syntagm.models.devices import checksum, device
 from syntagm.models.rnng.family import FAMILY
-from syntagm.models.rnng.grammar import NetworkGrammar
-from syntagm.models.rnng.network import PARTS, Network
+from syntagm.models.rnng.grammar import PARTS, NetworkGrammar, RnngNetwork
 from syntagm.models.rnng.search import OPEN, REDUCE, SHIFT, Reading, Sizes, search
-from syntagm.models.unchanged import checksum
 from syntagm.models.words import weights
+from syntagm.models.words.splitting import leaf, split, words
 from syntagm.models.words.vocabulary import Vocabulary
-from syntagm.models.words.words import leaf, split, words
 
 SCORER = "rnng 1"
 FORMAT = 1
@@ -50,7 +48,7 @@ class Rnng(LanguageModel):
     bos, exact = START, False
 
     def __init__(
-        self, network: Network, vocabulary: Vocabulary, labels: Sequence[str], tokens: str, label: str,
+        self, network: RnngNetwork, vocabulary: Vocabulary, labels: Sequence[str], tokens: str, label: str,
         options: Mapping[str, str],
     ) -> None:  # fmt: skip
         chosen = FAMILY.choose(options)
@@ -89,7 +87,6 @@ class Rnng(LanguageModel):
         return checksum(self.network.state_dict().values())
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute the surprisals of each text; see `LanguageModel.score`."""
         divided = {text: words(text, self._tokens) for text in texts}
         readings = self._read({text: text_words for text, (text_words, _) in divided.items()}, texts, False, done)
         for text in texts:
@@ -106,7 +103,6 @@ class Rnng(LanguageModel):
             yield Surprisals(text, starts, bits, in_vocabulary)
 
     def parse(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[tuple[str, ...]]:
-        """Return the most probable tree of each prefix of each text; see `LanguageModel.parse`."""
         divided = {text: split(text, self._tokens) for text in texts}
         readings = self._read(divided, texts, True, done)
         for text in texts:
@@ -153,8 +149,8 @@ def load(path: str, **options: str) -> Rnng:
     return Rnng(stored.network, stored.vocabulary, description["labels"], description["tokens"], stored.label, options)
 
 
-def _build(description: weights.Description, vocabulary: Vocabulary) -> Network:
-    return Network(
+def _build(description: weights.Description, vocabulary: Vocabulary) -> RnngNetwork:
+    return RnngNetwork(
         len(vocabulary), len(description["labels"]), description["embedding"], description["hidden"],
         description["layers"], description["parts"], tied=description["tied"],
     )  # fmt: skip

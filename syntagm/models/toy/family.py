@@ -1,7 +1,6 @@
 """The declaration of the family `toy`."""
 
-from syntagm.models.family import Family
-from syntagm.models.option import NO_YES, Fixed, Option, Value
+from syntagm.models.family import NO_YES, Family, Fixed, Option, Value
 
 FAMILY = Family(
     name="toy",

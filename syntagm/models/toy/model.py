@@ -67,14 +67,12 @@ class Toy(LanguageModel):
         self.record = {"vocabulary": len(self.vocabulary)}
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute the surprisal of each word given the word before it; see `LanguageModel.score`."""
         for text in texts:
             yield self._score(text)
             if done:
                 done(1)
 
     def reduce(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
-        """Compute surprisals, entropies and ranks; see `LanguageModel.reduce`."""
         for text in texts:
             yield self._score(text, reducing=True)
             if done:
@@ -105,7 +103,6 @@ class Toy(LanguageModel):
         return math.fsum(cost * 2.0**-cost for cost in costs), 1.0 + sum(cost < own for cost in costs)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None = None) -> Iterator[Fill]:
-        """Compute the surprisal of each candidate, with `above` and `below` for single words; see `LanguageModel.fill`."""
         for gap in gaps:
             candidates = [self._candidate(gap.left, word) for word in gap.words]
             bits, above, below = np.array([numbers for numbers, _ in candidates], np.float64).reshape(-1, 3).T

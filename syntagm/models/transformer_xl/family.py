@@ -1,6 +1,6 @@
 """The declaration of the family `transformer_xl`."""
 
-from syntagm.models.option import Choice, Option, Value
+from syntagm.models.family import Choice, Option, Value
 from syntagm.models.recurrent.declaration import family, settings
 
 FAMILY = family(

@@ -1,17 +1,18 @@
-"""The declaration of the family `vllm`."""
+"""The declaration of the family `vllm`, and the check of a model that needs neither vLLM nor weights."""
 
+import sys
+from collections.abc import Mapping
 from dataclasses import replace
 
-from syntagm.core import Whole
-from syntagm.models.family import Family, Program
+from syntagm.core import ModelError, Whole, extras
+from syntagm.models.family import Choice, Family, Option, Program
 from syntagm.models.hugging_face.options import ARCHITECTURES, BOS, DTYPE, EOS, FLOATS, PROGRAMS
-from syntagm.models.option import Choice, Option
 
 FAMILY = Family(
     name="vllm",
     summary="A Hugging Face causal language model computed by vLLM, which must be installed, in this process.",
     module="syntagm.models.vllm.model",
-    checks="syntagm.models.vllm.checks",
+    checks="syntagm.models.vllm.family",
     permissions=("trust_remote_code",),
     settings=(
         BOS,
@@ -35,3 +36,12 @@ FAMILY = Family(
     architectures=ARCHITECTURES,
     programs=(Program("vllm", "vLLM"), *PROGRAMS[1:]),
 )  # fmt: skip
+
+
+def check(name: str, path: str, chosen: Mapping[str, str], trust_remote_code: bool = False) -> None:
+    """Refuse a model if vLLM is not installed, or if it can't be found; see `Family.checks`."""
+    from syntagm.models.hugging_face import location
+
+    if "vllm" not in sys.modules and not extras.installed("vllm"):
+        raise extras.missing("vllm", f"{name}:{path}", ModelError, "use causal:, which needs no vLLM")
+    location.check(name, path, chosen, trust_remote_code=trust_remote_code)

@@ -20,17 +20,15 @@ from numpy.typing import NDArray
 
 from syntagm.core import ModelError, UsageError, hub
 from syntagm.models.answers import InContext, Surprisals
-from syntagm.models.batching import in_batches, once
 from syntagm.models.conformance import TEXTS
 from syntagm.models.contract import LanguageModel
-from syntagm.models.hugging_face.foreign import is_foreign
 from syntagm.models.hugging_face.loading import refuse_damaged
 from syntagm.models.hugging_face.tokens import encode, refuse_random, symbol
-from syntagm.models.hugging_face.unsafe import refuse_unsafe
+from syntagm.models.hugging_face.unsafe import is_foreign, refuse_unsafe
 from syntagm.models.hugging_face.weights import hash_folder
 from syntagm.models.possible import ROUNDING_NATS, round_up
 from syntagm.models.vllm.family import FAMILY
-from syntagm.models.windows import Window, before, overlap_of
+from syntagm.models.windows import Window, before, in_batches, once, overlap_of
 
 SCORER = "vllm 1"
 # The number of texts that vLLM is given at a time; it divides them into batches itself.
@@ -98,7 +96,6 @@ class Vllm(LanguageModel):
     def read(
         self, texts: Sequence[str], overlap: int | None = None, done: Callable[[int], None] | None = None
     ) -> Iterator[InContext]:
-        """Compute the surprisals of texts of any length; see `LanguageModel.read`."""
         least = 0 if self._bos is not None else 1
         shared = overlap_of(overlap, self._size, self._positions, self.name, least=least)
         for text in texts:

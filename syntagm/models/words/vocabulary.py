@@ -14,12 +14,25 @@ parser, they don't depend on the position in the sentence.
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from syntagm.core import InputError, ModelError, UsageError, atomic, regular
+from syntagm.core import InputError, ModelError, UsageError, atomic, regular, seal
+
+# No weights are read here.
+
+FILES = ("model.json", "model.safetensors", "vocabulary.txt")
+
+
+def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
+    """Refuse a folder that does not exist, or in which training was not finished; see `Family.checks`."""
+    folder = Path(path)
+    if not path or not folder.is_dir():
+        raise ModelError(f"{name}:{path}", "no such folder", "a folder with " + ", ".join(FILES))
+    seal.refuse_unsealed(folder, ModelError)
+
 
 END, UNKNOWN = "</s>", "<unk>"
 SINGLE = "UNK"
@@ -194,9 +207,7 @@ def read(path: Path) -> Vocabulary:
 def unknown_class(word: str, known: Container[str]) -> str:
     """Return the class of an unknown word by its capitals, digits, dashes and suffix.
 
-    Arguments:
-        word: the word.
-        known: the vocabulary, to look up the word in lower case.
+    The word is also looked up in lower case among those that are `known`.
 
     >>> [unknown_class(word, {"quickly"}) for word in ("walked", "Quickly", "mid-1990s", "IBM", "3.5")]
     ['UNK-LC-ed', 'UNK-INITC-KNOWNLC-ly', 'UNK-LC-NUM-DASH-s', 'UNK-CAPS', 'UNK-NUM']

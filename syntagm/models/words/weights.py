@@ -13,9 +13,8 @@ from torch import nn
 
 from syntagm.core import ModelError, UsageError, json, regular, seal
 from syntagm.models.words import vocabulary
-from syntagm.models.words.folder import FILES
-from syntagm.models.words.vocabulary import Vocabulary
-from syntagm.models.words.words import KINDS
+from syntagm.models.words.splitting import KINDS
+from syntagm.models.words.vocabulary import FILES, Vocabulary
 
 Network = TypeVar("Network", bound=nn.Module)
 # The content of `model.json`.

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from syntagm.core import InputError, UsageError, hashing, lines, regular, settings, utf8
-from syntagm.models.words import words
+from syntagm.models import splitting
 from syntagm.training.corpora import bllip, trees
 from syntagm.training.corpora.trees import Tree
 
@@ -31,9 +31,9 @@ def sentences(paths: Sequence[str | Path], tokens: str = "blanks", blank: bool =
     """Yield the words of each sentence; for the arguments and errors see `texts` and `kind`."""
     tokens = kind(paths, tokens)
     for path in _checked(paths):
-        own = words.unsplit(tokens) if is_treebank(path) else tokens
+        own = splitting.unsplit(tokens) if is_treebank(path) else tokens
         for text in texts([path], blank):
-            yield words.split(text, own)
+            yield splitting.split(text, own)
 
 
 def portions(texts: Iterable[str], size: int) -> Iterator[list[str]]:
@@ -51,13 +51,13 @@ def kind(paths: Sequence[str | Path], tokens: str) -> str:
     """Choose how to split the sentences of files: `auto` is `blanks` if most sentences are already split, else `treebank`."""
     # The first thousand sentences are examined together, because a heading without punctuation looks the same in both
     # cases. Trees have words, which are not split again.
-    if tokens not in words.KINDS:
-        raise UsageError("tokens", repr(tokens), "one of " + ", ".join(words.KINDS))
+    if tokens not in splitting.KINDS:
+        raise UsageError("tokens", repr(tokens), "one of " + ", ".join(splitting.KINDS))
     if are_trees(paths):
-        return words.unsplit(tokens)
+        return splitting.unsplit(tokens)
     if tokens != "auto":
         return tokens
-    are_split = [words.is_split(text) for text in islice(texts(paths), 1000)]
+    are_split = [splitting.is_split(text) for text in islice(texts(paths), 1000)]
     return "blanks" if 2 * sum(are_split) > len(are_split) else "treebank"
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.core import UsageError, atomic
-from syntagm.models.words import words as _words
+from syntagm.models import splitting
 from syntagm.training.corpora import corpus
 
 Selection: TypeAlias = NDArray[np.bool_]
@@ -96,7 +96,7 @@ def write(
         found = f"{overwritten.pop()} belongs to the corpus and would be overwritten"
         raise UsageError("nested sizes", found, "a new file", cure)
     ordered = sorted(sizes.items(), key=lambda named: named[1])
-    lengths = np.fromiter((len(_words.split(text, tokens)) for text in corpus.texts(paths)), np.int64)
+    lengths = np.fromiter((len(splitting.split(text, tokens)) for text in corpus.texts(paths)), np.int64)
     selections = _drawn(
         lengths, [size for _, size in ordered], seed, [*corpus.sections(paths, sections)] if sections else []
     )

@@ -6,9 +6,8 @@ The default is plain SGD with a learning rate that is divided by four after an e
 from dataclasses import asdict
 from typing import ClassVar
 
-from syntagm.models import RecurrentModel
-from syntagm.models.lstm import model
-from syntagm.models.recurrent.network import Network
+from syntagm import models
+from syntagm.models import Network, RecurrentModel
 from syntagm.training.lstm.settings import LstmSettings
 from syntagm.training.recurrent.learner import RecurrentLearner
 
@@ -16,7 +15,7 @@ from syntagm.training.recurrent.learner import RecurrentLearner
 class Lstm(RecurrentLearner):
     """An LSTM in training."""
 
-    model: ClassVar[type[RecurrentModel]] = model.Lstm
+    model: ClassVar[type[RecurrentModel]] = models.Lstm
     settings: LstmSettings
 
     def network(self, on_cpu: bool) -> Network:

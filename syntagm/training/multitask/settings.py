@@ -17,7 +17,7 @@ class Tagging:
     Arguments:
         tags: the tagged training text; empty if the corpus consists of trees, which then are the tagged text.
         valid_tags: the tagged held-out text; empty if the held-out text consists of trees.
-        head: the output layer of tags; see `models.multitask.network`.
+        head: the output layer of tags; see `models.multitask.model`.
         mixing: `equal`: each step has a window of both texts, and adds their losses; `size`: each step has a window of one
             of them, in random order, so that the longer text counts more.
         tag_weight: the factor of the tagging loss.

@@ -17,10 +17,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from syntagm import models
 from syntagm.core import InputError
-from syntagm.models import UNKNOWN, RecurrentModel, tag
-from syntagm.models.multitask import model
-from syntagm.models.multitask.network import Network
+from syntagm.models import UNKNOWN, MultitaskNetwork, RecurrentModel, tag
 from syntagm.training import state
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.multitask import tagged
@@ -34,9 +33,9 @@ _WORDS, _TAGS = "words.", "tags."
 class Multitask(RecurrentLearner):
     """An LSTM with a second task in training."""
 
-    model: ClassVar[type[RecurrentModel]] = model.Multitask
+    model: ClassVar[type[RecurrentModel]] = models.Multitask
     settings: MultitaskSettings
-    module: Network
+    module: MultitaskNetwork
 
     def __init__(self, corpus: Sequence[str], valid: Sequence[str], settings: MultitaskSettings) -> None:
         files, held_out = tagged.files(settings.tagging, corpus, valid)
@@ -52,13 +51,13 @@ class Multitask(RecurrentLearner):
             "held_out_tagged_words": sum(len(words) for words, _ in self._held_out),
         }  # fmt: skip
 
-    def network(self, on_cpu: bool) -> Network:
+    def network(self, on_cpu: bool) -> MultitaskNetwork:
         """Build the network for the vocabulary and the tags."""
         size, words, head = self.settings.size, len(self.vocabulary), self.settings.tagging.head
         if head == "shared" and len(self.tags) > words:
             found, cure = f"{len(self.tags):,} tags for {words:,} words", "Use --head linear, or more text."
             raise InputError("head", found, "no more tags than words, which share an output layer", cure)
-        return Network(
+        return MultitaskNetwork(
             words, size.embedding, size.hidden, size.layers, self.tags, head, size.dropout, size.tied,
             sparse=on_cpu and head == "linear" and self.settings.loop.optimiser == "sgd",
         )  # fmt: skip

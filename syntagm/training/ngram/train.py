@@ -25,10 +25,10 @@ from syntagm.models import (
     Ngrams,
     Tokenisation,
     Vocabulary,
+    between_blanks,
     folder as _ngram_folder,
     vocabulary as _vocabulary,
 )
-from syntagm.models.words import words as _words
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.corpora.trees import SUFFIXES
 from syntagm.training.ngram.kneser_ney import estimate
@@ -180,7 +180,7 @@ def held_out(ngrams: Ngrams, vocabulary: Vocabulary, files: Sequence[str], token
     words = unknown = 0
     bits = bits_unknown = 0.0
     for answer in model.score(list(corpora.texts(files))):
-        word_of, borders = _words.between_blanks(answer.text, answer.starts)
+        word_of, borders = between_blanks(answer.text, answer.starts)
         unknown_words = np.unique(word_of[~answer.in_vocabulary])
         words += len(borders) + 1
         unknown += len(unknown_words)

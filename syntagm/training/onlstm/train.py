@@ -14,10 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from syntagm import models
 from syntagm.core import InputError
-from syntagm.models import Dropout, RecurrentModel, State
-from syntagm.models.onlstm import model
-from syntagm.models.onlstm.network import Network
+from syntagm.models import Dropout, OnLstmNetwork, RecurrentModel, State
 from syntagm.training.onlstm.settings import OnLstmSettings
 from syntagm.training.recurrent.learner import RecurrentLearner
 
@@ -32,19 +31,19 @@ ARRAYS = 3
 class OnLstm(RecurrentLearner):
     """An ON-LSTM in training."""
 
-    model: ClassVar[type[RecurrentModel]] = model.OnLstm
+    model: ClassVar[type[RecurrentModel]] = models.OnLstm
     settings: OnLstmSettings
-    module: Network
+    module: OnLstmNetwork
 
     def __init__(self, corpus: Sequence[str], valid: Sequence[str], settings: OnLstmSettings) -> None:
         super().__init__(corpus, valid, settings)
         self.record |= {"regularisation": asdict(settings.regularisation), "cutoffs": self._cutoffs}
 
-    def network(self, on_cpu: bool) -> Network:
+    def network(self, on_cpu: bool) -> OnLstmNetwork:
         """Build the network for the vocabulary."""
         size, dropout, words = self.settings.size, self.settings.regularisation, len(self.vocabulary)
         self._cutoffs = [first for first in CUTOFFS if first < words] if self._adaptive(words, on_cpu) else []
-        return Network(
+        return OnLstmNetwork(
             words, size.embedding, size.hidden, size.layers, size.chunk, self._cutoffs,
             Dropout(
                 dropout.dropout, dropout.dropout_layers, dropout.dropout_input, dropout.dropout_words,

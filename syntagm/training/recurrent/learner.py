@@ -24,8 +24,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from syntagm.core import Progress, atomic
-from syntagm.models import RecurrentModel, State, surprisals, vocabulary
-from syntagm.models.recurrent.network import Network
+from syntagm.models import Network, RecurrentModel, State, surprisals, vocabulary
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.learner import Learner
 from syntagm.training.loop import fit

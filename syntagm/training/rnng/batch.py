@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout, linear
 
-from syntagm.models import MOST_OPEN, OPEN, REDUCE, SHIFT, lstm_step
-from syntagm.models.rnng.network import Network
+from syntagm.models import MOST_OPEN, OPEN, REDUCE, SHIFT, RnngNetwork, lstm_step
 from syntagm.training.recurrent.softmax import OnePass
 from syntagm.training.rnng.oracle import Encoded, Ints
 from syntagm.training.rnng.recurrence import run
@@ -187,7 +186,7 @@ def _tensor(numbers: Ints) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(numbers))
 
 
-def nats(network: Network, trees: Batch, softmax: OnePass | None) -> tuple[Tensor, Tensor]:
+def nats(network: RnngNetwork, trees: Batch, softmax: OnePass | None) -> tuple[Tensor, Tensor]:
     """Return the negative log-likelihood of all actions and of all words, in nats."""
     histories = [_run_stacks(network, trees).index_select(0, trees.tops)]
     if network.parts == "all":
@@ -205,7 +204,7 @@ def nats(network: Network, trees: Batch, softmax: OnePass | None) -> tuple[Tenso
     return of_actions, cross_entropy(network.word(before).float(), trees.words, reduction="sum")
 
 
-def _run_stacks(network: Network, trees: Batch) -> Tensor:
+def _run_stacks(network: RnngNetwork, trees: Batch) -> Tensor:
     """Return the last layer of the stack LSTM: for the bottom, then for each element, by depth."""
     bottom: Tensor = network.bottom
     elements = torch.cat([_vectors(network, trees), network.label_embedding.weight])
@@ -225,7 +224,7 @@ def _run_stacks(network: Network, trees: Batch) -> Tensor:
     return hidden
 
 
-def _vectors(network: Network, trees: Batch) -> Tensor:
+def _vectors(network: RnngNetwork, trees: Batch) -> Tensor:
     """Return the vectors of distinct words and of closed constituents."""
     vectors: Tensor = network.word_embedding(trees.distinct)
     lstm = network.composition
@@ -242,7 +241,7 @@ def _vectors(network: Network, trees: Batch) -> Tensor:
     return vectors
 
 
-def _run_chains(network: Network, lstm: nn.LSTM, inputs: Tensor, chains: Chains) -> Tensor:
+def _run_chains(network: RnngNetwork, lstm: nn.LSTM, inputs: Tensor, chains: Chains) -> Tensor:
     """Return the last layer of an LSTM after each element of several sequences."""
     zeros = inputs.new_zeros(len(chains.levels[0]), lstm.hidden_size)
     hidden = inputs.index_select(0, chains.order)

@@ -19,8 +19,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from syntagm.core import InputError, Progress, atomic
-from syntagm.models import FORMAT, vocabulary
-from syntagm.models.rnng.network import Network
+from syntagm.models import FORMAT, RnngNetwork, vocabulary
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.learner import Learner
 from syntagm.training.loop import fit
@@ -65,7 +64,7 @@ class Rnng(Learner):
         self.statistics = statistics(
             self.vocabulary, len(trees), sum(len(tree.words) for tree in trees), (tree.words for tree in held_out)
         )
-        self.module: Network = Network(
+        self.module: RnngNetwork = RnngNetwork(
             len(self.vocabulary), len(self.labels), size.embedding, size.hidden, size.layers, settings.parts, size.dropout,
             size.tied,
         )  # fmt: skip

@@ -7,16 +7,75 @@ before, so it is not used. A token that ends inside a character is not listed as
 tokens.
 """
 
+import itertools
+import re
 import threading
 from collections.abc import Sequence
 from typing import Any
 
-from syntagm.core import InputError, shape
+from syntagm.core import InputError, ModelError, shape
+from syntagm.models.hugging_face.tokens import BYTES
 from syntagm.models.openai.answers import Completion, logprob
 from syntagm.models.openai.client import Client
 
+# There, a token that ends inside a character is empty, and the next one begins with a replacement character, so that
+# letters can be missing, too. `/tokenize` lists the tokens as in the vocabulary, which spells bytes in one of two ways:
+# each as a letter (byte-level tokenizers such as GPT-2's), or as `<0xC3>` (SentencePiece with bytes for rare
+# characters).
+
 # In the list of models, where others have the name of an organisation.
-OWNER = "llamacpp"
+VLLM = "vllm"
+_FALLBACK = re.compile("<0x([0-9A-F]{2})>")
+
+
+def lists_tokens(client: Client, model: str, place: str) -> bool:
+    """Return whether the server lists tokens as in the vocabulary. Older versions may not, and a proxy may hide the page."""
+    try:
+        return bool(vocabulary_tokens(client, model, "a", place))
+    except ModelError:
+        return False
+
+
+def vocabulary_tokens(client: Client, model: str, prompt: str, place: str) -> list[str]:
+    """Return the tokens of a text as in the vocabulary, special symbols included; none if the server does not list them."""
+    body = {"model": model, "prompt": prompt, "return_token_strs": True}
+    answer = client.post(f"{client.base.removesuffix('/v1')}/tokenize", body, place, threading.Event())
+    tokens = answer.get("token_strs")
+    return tokens if isinstance(tokens, list) and all(isinstance(token, str) for token in tokens) else []
+
+
+def byte_offsets(text: str, tokens: Sequence[str]) -> list[tuple[int, int]] | None:
+    """Return the first character of each token, and the one after its last; None if the tokens are not those of the text.
+
+    >>> byte_offsets("a\u00efve", ["a\u00c3", "\u00afve"]), byte_offsets("\u00e9", ["\u2581", "<0xC3>", "<0xA9>"])
+    ([(0, 2), (1, 4)], [(0, 0), (0, 1), (0, 1)])
+    """
+    # The number of the character to which each byte belongs.
+    characters = [number for number, character in enumerate(text) for _ in character.encode()]
+    # SentencePiece puts a blank before a text.
+    contents = (text.encode(), b" " + text.encode())
+    for spelling in (_byte_level, _byte_fallback):
+        parts = [spelling(token) for token in tokens]
+        if all(parts) and (whole := b"".join(parts)) in contents:
+            ends = [end + len(characters) - len(whole) for end in itertools.accumulate(map(len, parts))]
+            return [
+                (characters[max(0, end - len(part))], characters[end - 1] + 1 if end else 0)
+                for end, part in zip(ends, parts, strict=True)
+            ]
+    return None
+
+
+def _byte_level(token: str) -> bytes:
+    return bytes(BYTES[letter] for letter in token) if BYTES.keys() >= set(token) else b""
+
+
+def _byte_fallback(token: str) -> bytes:
+    byte = _FALLBACK.fullmatch(token)
+    return bytes([int(byte[1], 16)]) if byte else token.replace("\u2581", " ").encode()
+
+
+# In the list of models, where others have the name of an organisation.
+LLAMA_CPP = "llamacpp"
 # Added to the logit of the next token, so that it is chosen.
 _BIAS = 1e6
 # More than there are tokens in any vocabulary.
@@ -25,7 +84,9 @@ _ALL = 10_000_000
 _PART = "\ufffd"
 
 
-def completion(client: Client, prompt: str, special: bool, echo: bool, place: str, stop: threading.Event) -> Completion:
+def completed_stepwise(
+    client: Client, prompt: str, special: bool, echo: bool, place: str, stop: threading.Event
+) -> Completion:
     """Return the tokens of a text as in a completion with echo but without a generated token, or the generated token alone."""
     root = client.base.removesuffix("/v1")
     body = {"content": prompt, "add_special": True, "parse_special": special, "with_pieces": True}
