@@ -27,8 +27,7 @@ from syntagm.suites import materials, parse, schema
 from syntagm.suites.check import check
 from syntagm.suites.materials import reading
 from syntagm.suites.word_list import read as read_words
-from syntagm.training import corpus, record
-from syntagm.training.multitask import tagged
+from syntagm.training import corpus, record, tagged_sentences
 
 LISTS = Path(materials.__file__).parent / "lexicon"
 
@@ -268,7 +267,7 @@ READERS: dict[str, Reader] = {
     "recorded": Reader("fuzz.csv", lambda _: [RECORDED], lambda path: names.load(f"recorded:{path}")),
     "toy": Reader("fuzz.txt", lambda _: [TOY.encode()], lambda path: names.load(f"toy:{path}")),
     **{
-        f"tags in {ending}": Reader(f"fuzz{ending}", lambda _, seeds=seeds: seeds, lambda path: list(tagged.sentences([path])))
+        f"tags in {ending}": Reader(f"fuzz{ending}", lambda _, seeds=seeds: seeds, lambda path: list(tagged_sentences([path])))
         for ending, seeds in TAGGED.items()
     },
     # The program is not started.

@@ -4,14 +4,14 @@ The result is an ordinary checkpoint folder that `causal:` and all other tools f
 
 The text is one stream of sentences, each preceded by `<|endoftext|>`, which is both bos and eos. A row of a batch
 begins with a sentence and contains as many sentences as fit. Each sentence is conditioned on those before it in the
-row, as in Hu et al.
-2020. There may also be cloze lines, of which only the last word is a target. Each is a separate row after the symbol,
-      as in scoring. Steps on stream rows and on cloze lines come in random order.
+row, as in Hu et al. 2020. There may also be cloze lines, of which only the last word is a target. Each is a separate row
+after the symbol, as in scoring. Steps on stream rows and on cloze lines come in random order.
 
 The held-out perplexity is computed over single sentences, each after `<|endoftext|>` and including its end, per
 whitespace-separated word.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -23,17 +23,50 @@ import transformers
 from numpy.typing import NDArray
 from torch import Tensor
 
-from syntagm.core import InputError, Progress
-from syntagm.models import refuse_damaged
+from syntagm.core import InputError, ModelError, Progress
+from syntagm.models import described, is_foreign, refuse_damaged, refuse_incomplete, refuse_unsafe, unused_weights
+from syntagm.training import hugging_face
 from syntagm.training.corpora import corpus as corpora
-from syntagm.training.gpt2 import start, text, tokenizer
-from syntagm.training.gpt2.rows import NOTHING, Batch, Lines, Mixed, Rows, cut
-from syntagm.training.gpt2.settings import Gpt2Settings
-from syntagm.training.gpt2.text import SYMBOL
-from syntagm.training.learner import Learner
-from syntagm.training.loop import fit
+from syntagm.training.gpt2 import text
+from syntagm.training.gpt2.family import Gpt2Settings
+from syntagm.training.gpt2.text import NOTHING, SYMBOL, Batch, Lines, Mixed, Rows, cut
+from syntagm.training.loop import Learner, fit
 from syntagm.training.record import finished
-from syntagm.training.transformers import checkpoint, lengths
+
+
+def load_checkpoint(start: str, config: Any) -> Any:
+    """Load the model of a checkpoint with the dropout of `config`; refuse a model of a different size."""
+    dropout = {name: getattr(config, name) for name in ("resid_pdrop", "embd_pdrop", "attn_pdrop")}
+    gpt2: Any = transformers.GPT2LMHeadModel
+    if Path(start).is_dir():
+        refuse_unsafe(Path(start), pickle=False, code=False, kind="causal")
+    try:
+        loaded, loading = gpt2.from_pretrained(
+            start, dtype=torch.float32, use_safetensors=True, output_loading_info=True, **dropout
+        )
+    except Exception as error:  # transformers raises exceptions of many types
+        if not is_foreign(error):
+            raise
+        raise ModelError(
+            f"--init-from {start}", described(error), "the folder or name of a GPT-2 model in safetensors format"
+        ) from error
+    refuse_incomplete(f"--init-from {start}", loading)
+    unused_weights(f"--init-from {start}", loaded.config, loading)
+    for name in ("n_layer", "n_embd", "n_head", "n_positions", "vocab_size"):
+        if (actual := getattr(loaded.config, name)) != (expected := getattr(config, name)):
+            raise ModelError(f"--init-from {start}", f"{name} = {actual}", f"{expected}, as in the settings")
+    return loaded
+
+
+def origin(start: str, model: Any) -> dict[str, Any]:
+    """Describe the checkpoint that training starts from: its name, the hash of its weights, and its own training if known."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(f"{name}|{tuple(tensor.shape)}|".encode())
+        digest.update(tensor.detach().float().cpu().numpy().tobytes())
+    training = finished(Path(start)) if Path(start).is_dir() else None
+    return {"name": Path(start).name, "weights": digest.hexdigest(), "training": training}
+
 
 HELD_OUT_TOKENS = 8192
 
@@ -48,7 +81,7 @@ def train(
     existing = settings.init_from or settings.text.tokenizer
     if existing and Path(existing).is_dir():
         refuse_damaged(Path(existing))
-    tokens = tokenizer.load(existing) if existing else tokenizer.load_or_train(corpus, folder, settings.text)
+    tokens = text.load(existing) if existing else text.load_or_train(corpus, folder, settings.text)
     torch.manual_seed(settings.loop.seed)
     return fit(Gpt2(corpus, valid, tokens, settings), settings.loop, folder, progress)
 
@@ -70,17 +103,17 @@ class Gpt2(Learner):
             n_head=size.heads, resid_pdrop=size.dropout, embd_pdrop=size.dropout, attn_pdrop=size.dropout,
             bos_token_id=self.symbol, eos_token_id=self.symbol,
         )  # fmt: skip
-        origin = settings.init_from
-        model: Any = start.load_checkpoint(origin, config) if origin else transformers.GPT2LMHeadModel(config)
+        name = settings.init_from
+        model: Any = load_checkpoint(name, config) if name else transformers.GPT2LMHeadModel(config)
         self.module = model.to(settings.loop.device)
         # Record the requested size of a BPE vocabulary: the same command with another size must not resume this training.
         learnt = self.text.units == "bpe" and not (settings.init_from or self.text.tokenizer)
         self.record = {
             "corpus": corpora.record(corpus), "held_out": corpora.record(valid), "size": asdict(size),
             "text": asdict(self.text) | {"vocabulary": self.text.vocabulary if learnt else len(tokens)},
-            "tokenizer.json": checkpoint.tokenizer_hash(tokens),
+            "tokenizer.json": hugging_face.tokenizer_hash(tokens),
             "training_tokens": len(self.stream), "save_dtype": settings.save_dtype, "transformers": transformers.__version__,
-            "init_from": start.origin(origin, model) if origin else None,
+            "init_from": origin(name, model) if name else None,
             "cloze": corpora.record(settings.cloze) if settings.cloze else None,
         }  # fmt: skip
 
@@ -96,7 +129,7 @@ class Gpt2(Learner):
             # Also if there is no batch: then the loop refuses the text instead of training on cloze lines alone.
             return stream
         sizes = [len(line.ids) for line in self.cloze]
-        lines = Lines(self.cloze, lengths.batches(sizes, self.text.lines, rank, world, generator))
+        lines = Lines(self.cloze, hugging_face.batches(sizes, self.text.lines, rank, world, generator))
         if not len(lines):
             expected = f"at least {self.text.lines * world:,}, enough for one step on every process"
             cure = "Add cloze lines, or use fewer per step (--lines)."
@@ -128,7 +161,7 @@ class Gpt2(Learner):
         """Score the held-out sentences one by one, beginning with the longest; see `Learner.held_out`."""
         self.module.eval()
         nats = 0.0
-        for group in lengths.groups(self.sentences, HELD_OUT_TOKENS):
+        for group in hugging_face.groups(self.sentences, HELD_OUT_TOKENS):
             ids = torch.full((len(group), len(group[0])), self.symbol)
             targets = torch.full_like(ids, NOTHING)
             for row, sentence in enumerate(group):
@@ -141,4 +174,4 @@ class Gpt2(Learner):
 
     def write(self, folder: Path) -> None:
         """Write a Hugging Face checkpoint: configuration, safetensors and tokenizer."""
-        checkpoint.write(self.module, self.tokenizer, folder, self.settings.save_dtype)
+        hugging_face.write(self.module, self.tokenizer, folder, self.settings.save_dtype)

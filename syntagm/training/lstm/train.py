@@ -9,8 +9,8 @@ from typing import ClassVar
 from syntagm.models import RecurrentModel
 from syntagm.models.lstm import model
 from syntagm.models.recurrent.network import Network
-from syntagm.training.lstm.settings import LstmSettings
-from syntagm.training.recurrent.learner import RecurrentLearner
+from syntagm.training.lstm.family import LstmSettings
+from syntagm.training.recurrent import RecurrentLearner
 
 
 class Lstm(RecurrentLearner):

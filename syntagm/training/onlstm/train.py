@@ -18,8 +18,8 @@ from syntagm.core import InputError
 from syntagm.models import Dropout, RecurrentModel, State
 from syntagm.models.onlstm import model
 from syntagm.models.onlstm.network import Network
-from syntagm.training.onlstm.settings import OnLstmSettings
-from syntagm.training.recurrent.learner import RecurrentLearner
+from syntagm.training.onlstm.family import OnLstmSettings
+from syntagm.training.recurrent import RecurrentLearner
 
 # The number of words of a step: standard deviation, minimum, and the probability of half of the mean.
 SPREAD, LEAST, HALVED = 5.0, 5, 0.05
