@@ -36,13 +36,13 @@ class Work:
     evaluation: Mapping[str, str] = field(default_factory=dict)
 
 
-def seen_twice(words: int) -> float:
-    """Guess how many distinct words occur at least twice in a text of `words` words.
+def known_words(words: int, threshold: int = 2) -> float:
+    """Guess how many distinct words occur at least `threshold` times in a text of `words` words.
 
-    >>> round(seen_twice(1_000_000))
-    24000
+    >>> round(known_words(1_000_000)), round(known_words(1_000_000, 4))
+    (24000, 12000)
     """
-    return float(24_000 * (words / 1e6) ** 0.6)
+    return float(24_000 * (words / 1e6) ** 0.6) * min(1.0, 2 / max(1, threshold))
 
 
 def by_gradients(weights: float, tokens: float, epochs: int, step: float, work: Work) -> tuple[float, float]:

@@ -14,9 +14,14 @@ from training_for_tests import GPT2
 from syntagm.cli import main
 from syntagm.core import InputError
 from syntagm.training import Gpt2, Gpt2Settings, Gpt2Text, TransformerSize, hugging_face as _lengths
-from syntagm.training.gpt2 import text as _text
-from syntagm.training.gpt2.text import NOTHING, cut
-from syntagm.training.gpt2.train import train
+from syntagm.training.gpt2.train import (
+    NOTHING,
+    encoded_stream,
+    load_or_train_tokenizer,
+    load_tokenizer,
+    row_starts,
+    train,
+)
 
 WINDOW = 16
 SIZE = TransformerSize(1, 8, 2, 32, 0.0)
@@ -43,7 +48,7 @@ def lines(tmp_path: Path) -> str:
 @pytest.fixture
 def learner(corpus: str, lines: str, tmp_path: Path) -> Any:
     torch.manual_seed(1)
-    tokenizer = _text.load_or_train([corpus], tmp_path / "m", TEXT)
+    tokenizer = load_or_train_tokenizer([corpus], tmp_path / "m", TEXT)
     return Gpt2([corpus], [corpus], tokenizer, Gpt2Settings(SIZE, TEXT, GPT2, cloze=(lines,)))
 
 
@@ -76,7 +81,7 @@ def test_both_kinds_of_steps_are_all_there_in_an_order_of_each_epoch(learner: An
     for epoch in range(4):
         batches = learner.batches(epoch, 0, 1)
         kinds = [len(batches[index][0]) for index in range(len(batches))]
-        alone = len(cut(learner.starts, len(learner.stream), WINDOW, np.random.default_rng([1, epoch])))
+        alone = len(row_starts(learner.starts, len(learner.stream), WINDOW, np.random.default_rng([1, epoch])))
         assert kinds.count(TEXT.lines) == 5
         assert kinds.count(TEXT.batch) == alone // TEXT.batch
         orders.append(kinds)
@@ -155,7 +160,7 @@ def test_of_a_short_text_no_epoch_is_without_a_batch() -> None:
 
     def firsts(least: int) -> set[tuple[int, int]]:
         """Where the first row begins, which is drawn among eight, and how many rows there are then."""
-        rows = [cut(starts, 41, 8, np.random.default_rng(seed), least) for seed in range(40)]
+        rows = [row_starts(starts, 41, 8, np.random.default_rng(seed), least) for seed in range(40)]
         return {(int(found[0]), len(found)) for found in rows}
 
     enough = {(0, 5), (4, 4), (8, 4), (12, 3), (16, 3), (20, 2), (24, 2)}
@@ -177,12 +182,12 @@ def test_the_symbol_in_a_text_is_refused(corpus: str, tmp_path: Path) -> None:
 
 
 def test_a_given_tokenizer_neither_cuts_nor_fills_up(corpus: str, tmp_path: Path) -> None:
-    _text.load_or_train([corpus], tmp_path / "m", TEXT).save_pretrained(tmp_path / "given")
+    load_or_train_tokenizer([corpus], tmp_path / "m", TEXT).save_pretrained(tmp_path / "given")
     texts, path = ["The dog barked at the cats.", "The mat."], tmp_path / "given" / "tokenizer.json"
-    expected, _ = _text.stream(Tokenizer.from_file(str(path)), texts, 0)
+    expected, _ = encoded_stream(Tokenizer.from_file(str(path)), texts, 0)
     spoilt = Tokenizer.from_file(str(path))
     spoilt.enable_truncation(3)
     spoilt.enable_padding(length=9)
     spoilt.save(str(path))
-    stream, _ = _text.stream(_text.load(str(tmp_path / "given")).backend_tokenizer, texts, 0)
+    stream, _ = encoded_stream(load_tokenizer(str(tmp_path / "given")).backend_tokenizer, texts, 0)
     assert stream.tolist() == expected.tolist()

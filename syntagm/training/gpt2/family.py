@@ -15,7 +15,7 @@ from syntagm.training.settings import (
     refuse_long_rows,
     refuse_small,
 )
-from syntagm.training.trainable import TREEBANK_WORDS, Controlled, Trainable, Work, by_gradients, seen_twice
+from syntagm.training.trainable import TREEBANK_WORDS, Controlled, Trainable, Work, by_gradients, known_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def weights(settings: Gpt2Settings, words: int) -> float:
     123532032
     """
     size, text = settings.size, settings.text
-    entries = text.vocabulary if text.units == "bpe" else seen_twice(words)
+    entries = text.vocabulary if text.units == "bpe" else known_words(words)
     return float(12 * size.layers * size.width**2 + entries * size.width)
 
 

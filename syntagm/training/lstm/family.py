@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from syntagm.core import UsageError
 from syntagm.training.settings import MODEL, TRAINING, Settings, Words, option, part, refuse_small
-from syntagm.training.trainable import TREEBANK_WORDS, Controlled, Trainable, Work, by_gradients, seen_twice
+from syntagm.training.trainable import TREEBANK_WORDS, Controlled, Trainable, Work, by_gradients, known_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def weights(settings: LstmSettings, words: int) -> float:
         4 * size.hidden * (size.hidden + (size.embedding if layer == 0 else size.hidden))
         for layer in range(size.layers)
     )
-    return float(inner + seen_twice(words) * min(1.0, 2 / max(1, settings.words.threshold)) * size.hidden)
+    return float(inner + known_words(words, settings.words.threshold) * size.hidden)
 
 
 def _duration(settings: LstmSettings, work: Work) -> tuple[float, float]:

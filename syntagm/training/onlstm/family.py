@@ -7,7 +7,7 @@ from typing import Literal
 from syntagm.core import UsageError
 from syntagm.training.lstm.family import Steps
 from syntagm.training.settings import MODEL, TRAINING, Settings, Words, option, part, refuse_small
-from syntagm.training.trainable import TREEBANK_WORDS, Controlled, Trainable, Work, by_gradients, seen_twice
+from syntagm.training.trainable import TREEBANK_WORDS, Controlled, Trainable, Work, by_gradients, known_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def weights(settings: OnLstmSettings, words: int) -> float:
     size = settings.size
     widths = [size.embedding, *[size.hidden] * (size.layers - 1), size.embedding]
     inner = sum((2 * width // size.chunk + 4 * width) * (inputs + width) for inputs, width in pairwise(widths))
-    return float(inner + seen_twice(words) * min(1.0, 2 / max(1, settings.words.threshold)) * size.embedding)
+    return float(inner + known_words(words, settings.words.threshold) * size.embedding)
 
 
 def _duration(settings: OnLstmSettings, work: Work) -> tuple[float, float]:

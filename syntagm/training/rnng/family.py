@@ -7,7 +7,7 @@ from typing import Literal
 from syntagm.core import UsageError
 from syntagm.training.lstm.family import Size
 from syntagm.training.settings import MODEL, TRAINING, Settings, Words, option, part, refuse_small
-from syntagm.training.trainable import Controlled, Trainable, Work, by_gradients, seen_twice
+from syntagm.training.trainable import Controlled, Trainable, Work, by_gradients, known_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def weights(settings: RnngSettings, words: int) -> tuple[float, float]:
     composition = 2 * 8 * size.embedding**2 + 2 * size.embedding**2
     several = 3 if settings.parts == "all" else 1
     inner = several * layer + composition + several * size.hidden**2
-    return float(inner), seen_twice(words) * min(1.0, 2 / max(1, settings.words.threshold)) * size.hidden
+    return float(inner), known_words(words, settings.words.threshold) * size.hidden
 
 
 def _duration(settings: RnngSettings, work: Work) -> tuple[float, float]:
