@@ -10,7 +10,7 @@ from toy_runs import agreement, interrupt, toy_run
 
 from syntagm.cli import main
 from syntagm.core import integrity
-from syntagm.core.io import written
+from syntagm.core.io.integrity import FILES, FOLDERS
 from syntagm.reading_times import record
 from syntagm.runs.cache import AnswerCache
 from syntagm.suites import syntaxgym
@@ -115,8 +115,8 @@ def test_a_cache_is_inspected(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_the_list_names_functions_that_exist() -> None:
-    names = [name for kind in written.FOLDERS for name in (kind.check, kind.renew)]
-    for name in filter(None, [*names, *(kind.inspect for kind in written.FILES)]):
+    names = [name for kind in FOLDERS for name in (kind.check, kind.renew)]
+    for name in filter(None, [*names, *(kind.inspect for kind in FILES)]):
         assert callable(resolve_name(name)), name
 
 
@@ -129,4 +129,4 @@ def test_the_list_has_every_ending_that_is_written() -> None:
         "the record of an analysis of reading times": [f"*{record.ENDING}"],
     }
     for name, patterns in expected.items():
-        assert {kind.pattern for kind in written.FILES if kind.name == name} == set(patterns), name
+        assert {kind.pattern for kind in FILES if kind.name == name} == set(patterns), name

@@ -21,8 +21,8 @@ from laboratory.lines import LINES, PREPARATION, READERS, prepare, write_inputs
 from laboratory.trials import KINDS, Laboratory, faults
 
 from syntagm.core import FOLDERS, registry
-from syntagm.core.io.written import FILES, File
-from syntagm.training.families import FAMILIES
+from syntagm.core.io.integrity import FILES, File
+from syntagm.training import families
 
 OF_FOLDERS = {
     kind: [name for name, artefact in ARTEFACTS.items() if artefact.kind == kind]
@@ -96,7 +96,7 @@ def test_every_command_that_writes_is_tried() -> None:
     """A new command belongs into LINES, or to those that write nothing; so do a new family's training and a new import."""
     assert {line[0].replace("-", "_") for line in LINES.values()} == set(registry.names("cli")) - READERS
     trained = {line[1] for line in LINES.values() if line[0] == "train"}
-    assert trained == {family.name for family in FAMILIES if not family.variant_of}
+    assert trained == {family.name for family in families.FAMILIES if not family.variant_of}
     assert {line[1] for line in LINES.values() if line[0] == "import"} == set(registry.names("checkpoints"))
 
 

@@ -836,7 +836,7 @@ def test_effects_in_ms_are_shown_for_people_and_models(tmp_path: Path, capsys: p
 
 
 def test_names_in_tables_are_those_of_other_rooms(tmp_path: Path) -> None:
-    """A vectorised copy of `io.name.name_of` must agree with it; people who are left out by name are named alike."""
+    """A vectorised copy of `name_of` must agree with it; people who are left out by name are named alike."""
     cells = [" Zoe\u0308\u00a0", "\u3000p 1\t", "\ufb01", "\u1112\u1161\u11ab", ""]
     assert tables._named_alike(pl.Series(cells)).to_list() == [name_of(cell) for cell in cells]
     file = tmp_path / "exclusions.toml"

@@ -15,7 +15,7 @@ from toy_runs import agreement, interrupt, toy_run
 import syntagm
 from syntagm.cli import main
 from syntagm.core import SyntagmError, hashing, lines, record as records, regular, utf8
-from syntagm.core.io import written
+from syntagm.core.io import integrity
 from syntagm.models.names import load
 from syntagm.runs import open_run
 from syntagm.runs.cache import AnswerCache
@@ -155,7 +155,7 @@ def test_each_declared_file_of_a_folder(
     folder: str, kind: str, made: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each reader either refuses what is there and names it, or does without it; no reader waits for it."""
-    declared = next(each for each in written.FOLDERS if each.fits(made(folder)))
+    declared = next(each for each in integrity.FOLDERS if each.fits(made(folder)))
     files = [path.relative_to(made(folder)) for path in made(folder).rglob("*") if path.is_file()]
     tried = 0
     for name in files:

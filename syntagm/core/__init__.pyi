@@ -13,7 +13,15 @@ from syntagm.core.arguments import (
     public as public,
     spelled as spelled,
 )
-from syntagm.core.display import shown as shown, shown_lines as shown_lines, visible as visible
+from syntagm.core.display import (
+    counted as counted,
+    name_of as name_of,
+    natural as natural,
+    shown as shown,
+    shown_lines as shown_lines,
+    span as span,
+    visible as visible,
+)
 from syntagm.core.errors import (
     AlignmentError as AlignmentError,
     FormulaError as FormulaError,
@@ -44,19 +52,14 @@ from syntagm.core.io import (
     shape as shape,
     toml as toml,
     torch_file as torch_file,
-    torch_pickle as torch_pickle,
     utf8 as utf8,
 )
-from syntagm.core.io.integrity import Inspected as Inspected, of_folder as of_folder
+from syntagm.core.io.integrity import FOLDERS as FOLDERS, Inspected as Inspected, of_folder as of_folder
 from syntagm.core.io.json import finite as finite
 from syntagm.core.io.lock import held as held
-from syntagm.core.io.name import name_of as name_of
-from syntagm.core.io.number import LARGEST as LARGEST, counted as counted, span as span, whole as whole
-from syntagm.core.io.order import natural as natural
 from syntagm.core.io.record import RENEWED as RENEWED, Form as Form
 from syntagm.core.io.shape import Shape as Shape, check as check
 from syntagm.core.io.toml import MAX_CHARACTERS as MAX_CHARACTERS, known as known, need as need
-from syntagm.core.io.written import FOLDERS as FOLDERS
 from syntagm.core.permissions import (
     HELP as HELP,
     NAMES as NAMES,
@@ -69,6 +72,7 @@ from syntagm.core.permissions import (
 )
 from syntagm.core.progress import Progress as Progress
 from syntagm.core.settings import (
+    LARGEST as LARGEST,
     Choice as Choice,
     Number as Number,
     Reader as Reader,
@@ -81,4 +85,5 @@ from syntagm.core.settings import (
     Whole as Whole,
     asked as asked,
     of_annotation as of_annotation,
+    whole as whole,
 )

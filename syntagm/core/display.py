@@ -1,4 +1,4 @@
-"""Text for people: whatever hides, reorders or executes something is replaced by what can be seen.
+"""Text for people: counts, the order of names, and what can be seen in place of what hides, reorders or executes something.
 
 Names and sentences come from materials and models of others. A terminal obeys control characters, and characters of
 Unicode's category "format" turn the direction of text or can't be seen at all. Every output for people goes through this
@@ -6,7 +6,8 @@ module: the command line, tables, figures, reports, notebooks and messages. File
 """
 
 import re
-from unicodedata import category, east_asian_width
+from collections.abc import Collection
+from unicodedata import category, east_asian_width, normalize
 
 # Characters that are not seen: Unicode's default ignorable code points, and all others of its category "format", without
 # the signs of numbers and verses in Arabic, Syriac and Kaithi, which are seen.
@@ -95,3 +96,43 @@ def _printed(character: str) -> str:
         if code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code in (0xFFFE, 0xFFFF)
         else character
     )
+
+
+def name_of(cell: object) -> str:
+    """Return the name in a cell without blanks around it, in Unicode's form NFC, so that a name of two files is one.
+
+    >>> name_of(" Zoe\u0308 ") == name_of("Zo\u00eb"), name_of(7), name_of(None)
+    (True, '7', '')
+    """
+    # Programs differ in the blanks around a name and in how its accents are written.
+    return "" if cell is None else normalize("NFC", str(cell).strip())
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Return the key that sorts names by their numbers, and text between numbers by its letters.
+
+    >>> sorted(["step10", "step2", "step2b"], key=natural)
+    ['step2', 'step2b', 'step10']
+    """
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), "") if place % 2 else (-1, part) for place, part in enumerate(parts)]
+
+
+def counted(number: int, noun: str) -> str:
+    """Format a count with its noun in the singular or plural.
+
+    >>> counted(1, "suite"), counted(2000, "item")
+    ('1 suite', '2,000 items')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def span(numbers: Collection[int], noun: str = "") -> str:
+    """Format the smallest and the largest of some counts, with their noun; without any counts, both are 0.
+
+    >>> span([7, 5, 6], "suite"), span([1, 1], "suite"), span([5])
+    ('5 to 7 suites', '1 suite', '5')
+    """
+    least, most = min(numbers, default=0), max(numbers, default=0)
+    text = f"{least}" if least == most else f"{least} to {most}"
+    return f"{text} {noun}{'' if most == 1 else 's'}" if noun else text

@@ -66,16 +66,10 @@ def missing(
 ) -> SyntagmError:
     """Return the error that a module is not installed, in one line with the command that installs it.
 
-    Arguments:
-        module: the module.
-        place: what needs it, for the message.
-        kind: the type of the error.
-        alternative: what else the user can do, as the end of a sentence that begins with the command.
-        what: what was found that needs it, such as `a workbook`.
-
     >>> print(missing("starlette", "serve"))
     serve: the package starlette is not installed. Install it: pip install 'syntagm[serve]'
     """
+    # `alternative` ends a sentence that begins with the command; `what` was found that needs it, such as `a workbook`.
     found = f"{what}, and the package {module} is not installed" if what else f"the package {module} is not installed"
     cure = f"Install it: {command(module)}" + (f", or {alternative}." if alternative else "")
     return kind(place, found, "", cure)

@@ -30,8 +30,8 @@ from urllib.parse import parse_qsl
 
 from syntagm.core import renames
 from syntagm.core.errors import UsageError
-from syntagm.core.io.number import LARGEST, whole
 
+LARGEST = 10**12
 _CALL = re.compile(r"(?P<name>\w+)(?:\((?P<settings>.*)\))?", re.DOTALL)
 _PAIR = re.compile(r"\s*(?P<key>\w+)\s*=\s*(?P<value>[^,]*?)\s*(?:,|$)")
 # The name of a value -> what else people write for it.
@@ -43,6 +43,20 @@ _ALSO = {
     "f32": ("float32", "fp32"),
     "f64": ("float64", "fp64"),
 }
+
+
+def whole(place: str, text: str, least: int = 1, most: int = LARGEST, also: str = "") -> int:
+    """Parse an integer from `least` to `most`, written in digits.
+
+    >>> whole("--items", "20", least=0)
+    20
+    """
+    # `also`: further values that the caller accepts, for the message.
+    if not re.fullmatch("[0-9]{1,18}", text) or not least <= int(text) <= most:
+        raise UsageError(
+            place, f"{text!r:.60}", f"a whole number from {least:,} to {most:,}" + (f", or {also}" if also else "")
+        )
+    return int(text)
 
 
 class Values(ABC):
@@ -128,7 +142,7 @@ class Truth(Choice):
 class Whole(Values):
     """A whole number."""
 
-    least: int = 1  # `least`, `most`: the smallest and the largest; see `io.number.whole`
+    least: int = 1  # `least`, `most`: the smallest and the largest; see `whole`
     most: int = LARGEST
 
     def read(self, place: str, text: str) -> int:
@@ -252,10 +266,6 @@ def of_fields(kind: type[Any]) -> tuple[Setting, ...]:
 def of_annotation(name: str, hint: Any, default: object, empty: object = MISSING) -> Setting:
     """Return the setting that a parameter or a field declares.
 
-    Arguments:
-        hint: the annotation.
-        default: the default value; `empty` if there is none.
-
     >>> of_annotation("wide", Annotated[bool, "one column for each model"], False).default
     'no'
     """
@@ -282,9 +292,6 @@ def read(settings: Iterable[Setting], texts: Mapping[str, str], place: str) -> d
 def called(text: str, place: str) -> tuple[str, dict[str, str]]:
     """Split NAME or NAME(NAME=VALUE, ...) into the name and the settings.
 
-    Raises:
-        UsageError: it is something else, or a setting is given twice.
-
     >>> called("surprisal(condition=good, region=*)", "measure")
     ('surprisal', {'condition': 'good', 'region': '*'})
     """
@@ -303,9 +310,6 @@ def called(text: str, place: str) -> tuple[str, dict[str, str]]:
 
 def asked(text: str, place: str) -> tuple[str, dict[str, str]]:
     """Split ADDRESS or ADDRESS?NAME=VALUE&NAME=VALUE into the address and the settings; `%20` stands for a blank.
-
-    Raises:
-        UsageError: what follows the question mark is something else, or a setting is given twice.
 
     >>> asked("org/name@main?bos=no&batch=8", "model")
     ('org/name@main', {'bos': 'no', 'batch': '8'})

@@ -131,7 +131,7 @@ class Source:
 
 
 def _named_alike(text: pl.Series) -> pl.Series:
-    """Return names as `io.name.name_of` has them."""
+    """Return names as `name_of` has them."""
     return text.str.strip_chars().str.normalize("NFC")
 
 

@@ -18,9 +18,6 @@ FAMILIES: tuple[Trainable[Any], ...] = (NGRAM, LSTM, ONLSTM, MULTITASK, GPT2, GP
 def find(name: str) -> Trainable[Any]:
     """Find a family by its name.
 
-    Raises:
-        UsageError: no family has this name; the message lists all names.
-
     >>> find("lstm").summary
     'a word-level LSTM'
     """

@@ -10,20 +10,164 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch import Tensor
+from torch import Tensor, nn
 
 from syntagm.core import InputError, Progress, UsageError, atomic, extras, lock
-from syntagm.training import optimiser, record, state
-from syntagm.training.learner import Learner
+from syntagm.training import record, state
 from syntagm.training.settings import NON_MONOTONE, Default, Settings, rate_at, warmup_steps
 from syntagm.training.state import Place
 from syntagm.training.statistics import warning
+
+
+class AveragedSGD(torch.optim.SGD):
+    """Plain SGD that, from some step on, also computes the mean of the weights after each step (Polyak & Juditsky 1992)."""
+
+    # This is PyTorch's ASGD with t0 = 0 and lambd = 0, but the learning rate is that of the step.
+
+    @property
+    def averaging(self) -> bool:
+        """Whether weights are averaged."""
+        return bool(self.state)
+
+    def average(self) -> None:
+        """Average the weights from the next step on."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                self.state[parameter] = {"average": parameter.detach().clone(), "step": torch.zeros(())}
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Any:
+        """Make a step, and add its weights to the averages."""
+        super().step(closure)
+        for parameter, mean in self.state.items():
+            mean["step"] += 1
+            mean["average"].lerp_(parameter, 1 / float(mean["step"]))
+
+    @contextlib.contextmanager
+    def averaged(self) -> Iterator[None]:
+        """Use the averages as weights while the context lasts, if there are any."""
+        self._swap()
+        try:
+            yield
+        finally:
+            self._swap()
+
+    def _swap(self) -> None:
+        for parameter, mean in self.state.items():
+            kept = parameter.detach().clone()
+            parameter.data.copy_(mean["average"])
+            mean["average"].copy_(kept)
+
+
+def build_optimiser(module: nn.Module, settings: Settings) -> torch.optim.Optimizer:
+    """Create the optimiser of a module: plain SGD, SGD with averaging, or AdamW without weight decay of biases and norms."""
+    parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+    if settings.optimiser == "sgd":
+        return torch.optim.SGD(parameters, lr=settings.lr)
+    if settings.optimiser == "asgd":
+        return AveragedSGD(parameters, lr=settings.lr, weight_decay=settings.decay)
+    groups = [
+        {"params": [parameter for parameter in parameters if parameter.dim() > 1], "weight_decay": settings.decay},
+        {"params": [parameter for parameter in parameters if parameter.dim() < 2], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=settings.lr, betas=(0.9, 0.95), eps=1e-8)
+
+
+def clip(module: nn.Module, limit: float) -> None:
+    """Scale gradients, including sparse ones, down to a norm of `limit` if theirs is larger, like PyTorch."""
+    values = []
+    for parameter in module.parameters():
+        if parameter.grad is not None and parameter.grad.is_sparse:
+            parameter.grad = parameter.grad.coalesce()
+            values.append(parameter.grad.values())
+        elif parameter.grad is not None:
+            values.append(parameter.grad)
+    norm = torch.nn.utils.get_total_norm(values)
+    factor = torch.clamp(limit / (norm + 1e-6), max=1.0)
+    if float(factor) != 1:
+        for value in values:
+            value.mul_(factor)
+
+
+class Learner(ABC):
+    """A model in training.
+
+    Attributes:
+        family: the name of the family's folder in `training`: `lstm`, `gpt2` ...
+        module: the network that is trained.
+        record: the corpus, the text settings and the model's size, for `training.json`. Training resumes only if the
+            record is the same as before.
+        statistics: what else `training.json` says of the texts of a word-level model; see `training.statistics`.
+    """
+
+    family: str
+    module: nn.Module
+    record: dict[str, object]
+    statistics: Mapping[str, Any] = {}
+
+    @abstractmethod
+    def batches(self, epoch: int, rank: int, world: int) -> Sequence[Any]:
+        """Return the batches of an epoch for one process.
+
+        They depend only on the seed and the epoch. Batches are indexed, so training can resume in the middle of an
+        epoch.
+
+        Arguments:
+            epoch: the number of the epoch, from 0.
+            rank: the number of this process, from 0.
+            world: the number of processes. Each gets the same number of batches.
+        """
+
+    @abstractmethod
+    def needs(self, world: int) -> tuple[str, str]:
+        """Describe the size of the training text and of one batch of `world` processes, for an error message."""
+
+    def carried(self) -> dict[str, Tensor]:
+        """Return the initial value of the state that is carried from batch to batch in an epoch.
+
+        It is empty unless overridden.
+        """
+        return {}
+
+    def rate_factor(self, batch: Any) -> float:
+        """Return a factor for the learning rate of the step that reads a batch; 1 unless overridden."""
+        return 1.0
+
+    @abstractmethod
+    def loss(self, batch: Any, carried: dict[str, Tensor]) -> tuple[Tensor, int, dict[str, Tensor]]:
+        """Return the mean loss of a batch in nats per token, the number of tokens, and the detached state to carry on."""
+
+    @abstractmethod
+    def held_out(self) -> tuple[float, int]:
+        """Return the held-out negative log-likelihood in nats, and the number of words including sentence ends.
+
+        The module is put into evaluation mode.
+        """
+
+    def judged(self, bits: float) -> tuple[float, dict[str, float]]:
+        """Return the number that decides which weights are best, the lowest, and further columns of the history.
+
+        Arguments:
+            bits: the held-out bits per word, just computed. They decide, unless this is overridden.
+        """
+        return bits, {}
+
+    @abstractmethod
+    def write(self, folder: Path) -> None:
+        """Write the model into a folder, in the format that `models/` reads."""
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the module."""
+        return next(self.module.parameters()).device
+
 
 SAVE_EVERY = 300.0
 # The perplexity of more bits per word is no finite number.
@@ -70,7 +214,7 @@ class _Training:
     ) -> None:  # fmt: skip
         self.learner, self.settings, self.folder, self.progress = learner, settings, folder, progress
         self.rank, self.world = rank, world
-        self.optimiser = optimiser.build(learner.module, settings)
+        self.optimiser = build_optimiser(learner.module, settings)
         self.place = Place(identity=identity)
         self.carried: dict[str, Tensor] = {}
         self.saved = time.monotonic()
@@ -171,7 +315,7 @@ class _Training:
         loss.backward()  # type: ignore[no-untyped-call]
         tokens, value = self._average(tokens, value)
         if self.settings.clip:
-            optimiser.clip(self.learner.module, self.settings.clip)
+            clip(self.learner.module, self.settings.clip)
         self.optimiser.step()
         self.place.step += 1
         self.place.tokens += tokens
@@ -196,7 +340,7 @@ class _Training:
 
     def _evaluate(self) -> None:
         """Evaluate the weights, or their averages if the optimiser computes them."""
-        if not isinstance(self.optimiser, optimiser.AveragedSGD):
+        if not isinstance(self.optimiser, AveragedSGD):
             self._evaluate_weights()
             return
         with self.optimiser.averaged():

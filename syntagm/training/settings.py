@@ -1,11 +1,149 @@
-"""The settings of the training loop: optimiser, learning-rate schedule, early stopping and precision."""
+"""Settings of training, declared as fields of dataclasses, which are the flags of `syntagm train`; those that families share.
 
-from dataclasses import dataclass
+    @dataclass(frozen=True, slots=True)
+    class Size:
+        layers: int = option("layers", 2)
+
+    @dataclass(frozen=True, slots=True)
+    class AllSettings:
+        size: Size = part(MODEL, Size())
+
+declares `--layers`. Its default is the value in the family's settings, which may differ from the default of the class.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
 from math import cos, inf, pi
-from typing import Literal
+from typing import Any, Literal, TypeVar, get_type_hints
 
-from syntagm.core import UsageError
-from syntagm.training.options import option
+from syntagm.core import Choice, Setting, UsageError, of_annotation
+
+# The titles under which `--help` lists options.
+TRAINING, MODEL = "training", "model and text"
+_OPTION, _PART = "option", "part"
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(Setting):
+    """A training option: a setting, and how the command line shows it. Its name is that of the field."""
+
+    flag: str = ""  # the name on the command line, without dashes
+    value: Any = None  # the value if the option is not given
+    metavar: str = ""  # the placeholder of the value in `--help`; "" for the flag in capitals
+    group: str = ""  # the title under which `--help` lists the option; "" for none
+
+
+def option(help: str, default: Any = MISSING, *, name: str = "", metavar: str = "", group: str = "") -> Any:
+    """Declare a field of settings as an option."""
+    declared = {"help": help, "name": name, "metavar": metavar, "group": group}
+    return field(default=default, metadata={_OPTION: declared})
+
+
+def part(title: str, default: Any) -> Any:
+    """Declare a field of settings that contains further settings with their own options."""
+    return field(default=default, metadata={_PART: title})
+
+
+def options(settings: object) -> tuple[Flag, ...]:
+    """List the options of a family's settings, with the values of the settings as defaults."""
+    return tuple(_options(settings, ""))
+
+
+def _options(settings: Any, group: str) -> Iterator[Flag]:
+    hints = get_type_hints(type(settings), include_extras=True)
+    for item in fields(settings):
+        value = getattr(settings, item.name)
+        if _PART in item.metadata:
+            yield from _options(value, item.metadata[_PART])
+        elif _OPTION in item.metadata:
+            declared, setting = item.metadata[_OPTION], of_annotation(item.name, hints[item.name], value)
+            yield Flag(
+                setting.name, setting.values, setting.default, declared["help"], False,
+                declared["name"] or item.name.replace("_", "-"), value, declared["metavar"], declared["group"] or group,
+            )  # fmt: skip
+
+
+def changed(settings: S, values: Mapping[str, object], place: str = "") -> S:
+    """Return a copy of settings with new values for some fields, in any part of the settings."""
+    original: Any = settings
+    hints = get_type_hints(type(settings), include_extras=True)
+    changes: dict[str, object] = {}
+    for item in fields(original):
+        if _PART in item.metadata:
+            changes[item.name] = changed(getattr(original, item.name), values, place)
+        elif item.name in values:
+            value, allowed = values[item.name], of_annotation(item.name, hints[item.name], None).values
+            # An unknown name would otherwise be treated as one of the known ones.
+            if isinstance(value, str) and isinstance(allowed, Choice):
+                value = allowed.read(f"{place}{item.name}", value)
+            changes[item.name] = value
+    return replace(original, **changes)  # type: ignore[no-any-return]
+
+
+def refuse_small(settings: object, *names: str) -> None:
+    """Refuse a setting below 1."""
+    for name in names:
+        if (value := getattr(settings, name)) < 1:
+            raise UsageError(name, str(value), "at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The settings for turning text into words.
+
+    Arguments:
+        tokens: `blanks`: split at white space; `treebank`: split as in the Penn Treebank (in text that is already
+            split, NLTK mistakes a closing quote for an opening one); `auto`: `blanks` if the text is already split,
+            else `treebank`.
+        threshold: the number of occurrences below which a word is unknown.
+        classes: the classes of unknown words: `berkeley`, `single` or `none` (every word is kept); see
+            `models.words.vocabulary`.
+        vocabulary: the number of words that are known at most, the most frequent ones; 0: no limit.
+    """
+
+    tokens: Literal["auto", "blanks", "treebank"] = option(
+        "how to split text: at white space, as in the Penn Treebank, or whichever suits the text", "auto"
+    )
+    threshold: int = option("a word seen less often is unknown", 2, metavar="N")
+    classes: Literal["berkeley", "single", "none"] = option(
+        "classes of unknown words; none: every word is kept", "berkeley", name="unknown"
+    )
+    vocabulary: int = option("only the N most frequent words are known; 0: no limit", 0, metavar="N")
+
+
+@dataclass(frozen=True, slots=True)
+class TransformerSize:
+    """The size of a transformer.
+
+    Arguments:
+        layers: the number of layers.
+        width: the width of the layers, a multiple of `heads`.
+        heads: the number of attention heads.
+        positions: the length of the longest row that the model can read.
+        dropout: the dropout in all places (0.1 in the papers).
+    """
+
+    layers: int = option("layers", 12)
+    width: int = option("width of the layers", 768)
+    heads: int = option("attention heads", 12)
+    positions: int = option("length of the longest row that the model can read", 1024)
+    dropout: float = option("dropout probability", 0.1)
+
+    def __post_init__(self) -> None:
+        refuse_small(self, "layers", "width", "heads", "positions")
+        if self.width % self.heads:
+            raise UsageError("width", str(self.width), f"a multiple of heads ({self.heads})")
+        if not 0 <= self.dropout < 1:
+            raise UsageError("dropout", str(self.dropout), "from 0 to less than 1")
+
+
+def refuse_long_rows(window: int, size: TransformerSize) -> None:
+    """Refuse a window longer than the model's positions."""
+    if window > size.positions:
+        raise UsageError("window", str(window), f"at most the model's positions ({size.positions})")
+
 
 Optimiser = Literal["sgd", "asgd", "adamw"]
 Schedule = Literal["plateau", "cosine", "constant"]
@@ -74,13 +212,7 @@ class Settings:
 
 
 def rate_at(settings: Settings, step: int, steps: int, reductions: int) -> float:
-    """Return the learning rate of a step.
-
-    Arguments:
-        settings: the schedule, warm-up and peak rate.
-        step: the step, from 0.
-        steps: the total number of steps.
-        reductions: the number of times that the plateau schedule has reduced the rate.
+    """Return the learning rate of a step (from 0), of so many steps, after so many reductions by the plateau schedule.
 
     >>> cosine = Settings(1, "adamw", 1.0, "cosine", warmup=2)
     >>> [round(rate_at(cosine, step, 12, 0), 3) for step in (0, 1, 2, 7, 11)]

@@ -8,8 +8,7 @@ from models_for_tests import TEXT
 from training_for_tests import bracketed, learn
 
 from syntagm.cli import main
-from syntagm.training import brackets
-from syntagm.training.corpora.trees import parse, words
+from syntagm.training import brackets, trees
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +25,11 @@ def test_a_line_per_sentence_or_per_prefix(
 ) -> None:
     assert main(["parse", str(folder), "The boat was new .", "The boat"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [words(tree) for tree in parse(lines)] == [["The", "boat", "was", "new", "."], ["The", "boat"]]
+    assert [trees.words(tree) for tree in trees.parse(lines)] == [["The", "boat", "was", "new", "."], ["The", "boat"]]
     monkeypatch.setattr("sys.stdin", io.StringIO("The boat was new .\n"))
     assert main(["parse", str(folder), "--prefixes", "-"]) == 0
     prefixes = capsys.readouterr().out.splitlines()
-    assert [len(words(tree)) for tree in parse(prefixes)] == [1, 2, 3, 4, 5]
+    assert [len(trees.words(tree)) for tree in trees.parse(prefixes)] == [1, 2, 3, 4, 5]
     assert prefixes[-1] == lines[0]
 
 
@@ -39,8 +38,8 @@ def test_the_trees_of_a_file_are_compared(folder: Path, tmp_path: Path, capsys: 
     (tmp_path / "some.trees").write_text(bracketed("The boat was new .\nThe cannot boat sank\n"), encoding="utf-8")
     assert main(["parse", str(folder), "--file", str(tmp_path / "some.trees")]) == 0
     shown = capsys.readouterr()
-    parsed = [*parse(shown.out.splitlines())]
-    assert [len(words(tree)) for tree in parsed] == [5, 4]
+    parsed = [*trees.parse(shown.out.splitlines())]
+    assert [len(trees.words(tree)) for tree in parsed] == [5, 4]
     agreement = brackets.Agreement()
     for tree, n in zip(parsed, (5, 4), strict=True):
         agreement.add([("NP", 0, 2), ("VP", 2, n), ("S", 0, n)], brackets.of_tree(tree), n)

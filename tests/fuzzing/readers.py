@@ -24,8 +24,7 @@ from syntagm.models import checkpoints, folder as ngram_folder, names, refuse_un
 from syntagm.models.exec.model import _start
 from syntagm.models.ngram import model as ngram
 from syntagm.suites import materials, parse, read_suite_file, read_word_list as read_words, schema, violations
-from syntagm.training import corpus, record
-from syntagm.training.multitask import tagged
+from syntagm.training import corpus, record, tagged_sentences
 
 LISTS = Path(materials.__file__).parent / "lexicon"
 
@@ -265,7 +264,7 @@ READERS: dict[str, Reader] = {
     "recorded": Reader("fuzz.csv", lambda _: [RECORDED], lambda path: names.load(f"recorded:{path}")),
     "toy": Reader("fuzz.txt", lambda _: [TOY.encode()], lambda path: names.load(f"toy:{path}")),
     **{
-        f"tags in {ending}": Reader(f"fuzz{ending}", lambda _, seeds=seeds: seeds, lambda path: list(tagged.sentences([path])))
+        f"tags in {ending}": Reader(f"fuzz{ending}", lambda _, seeds=seeds: seeds, lambda path: list(tagged_sentences([path])))
         for ending, seeds in TAGGED.items()
     },
     # The program is not started.

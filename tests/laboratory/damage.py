@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from syntagm.core import FOLDERS
-from syntagm.core.io.written import FILES, File
+from syntagm.core.io.integrity import FILES, File
 
 from .disk import KILL, Disk, Outcome
 from .lines import LINES, LOOSE, PREPARATION

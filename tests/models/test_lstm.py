@@ -18,7 +18,7 @@ from syntagm.models import Lstm, LstmNetwork, names, surprisals
 from syntagm.models.recurrent.model import HEAD_ROWS
 from syntagm.training import Lstm as Learner, LstmSettings, OnePass, Settings, Size, Steps, Words, loop
 from syntagm.training.lstm.train import train
-from syntagm.training.recurrent.softmax import ROWS
+from syntagm.training.recurrent import ROWS
 
 SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]
 

@@ -13,8 +13,7 @@ from ngrams_for_tests import TOY, Slow, trained
 
 from syntagm.core import InputError, UsageError
 from syntagm.models import BackOff
-from syntagm.training import Words
-from syntagm.training.corpora import bllip
+from syntagm.training import Words, bllip
 from syntagm.training.ngram import train as ngram
 
 CORPORA = st.lists(st.lists(st.sampled_from("abcd"), max_size=6), min_size=1, max_size=25).filter(any)

@@ -15,7 +15,7 @@ from syntagm.cli import main
 from syntagm.core import ModelError, UsageError, seal
 from syntagm.models import AdaptiveSoftmax, Dropout, OnLstmNetwork, Softmax, names, of_distances
 from syntagm.models.onlstm.model import Layer
-from syntagm.training.corpora.trees import parse, words
+from syntagm.training import trees as _trees
 
 SENTENCES = ["The boat was new .", "The boat was sold .", "The boat", "No one knows who the painter admired ."]
 # h1, h2, c1, c2, d_f after each input, and d_i; the other half of h and c is 0.
@@ -192,7 +192,7 @@ def test_trees_are_those_of_the_recursive_algorithm() -> None:
         text_words = [f"w{number}" for number in range(length)]
         tree = of_distances(text_words, distances)
         assert tree == split_greedily(text_words, distances.tolist())
-        assert words(next(parse([tree]))) == text_words
+        assert _trees.words(next(_trees.parse([tree]))) == text_words
 
 
 def test_a_long_text_has_a_tree() -> None:
@@ -205,8 +205,8 @@ def test_trees_of_prefixes_and_odd_texts() -> None:
     together = list(model.parse(odd * 2))
     assert together[: len(odd)] == together[len(odd) :] == [next(iter(model.parse([text]))) for text in odd]
     trees = together[0]
-    assert [len(words(next(parse([tree])))) for tree in trees] == [1, 2, 3, 4, 5, 6, 7]
-    assert words(next(parse(trees[-1:]))) == ["The", "boat", "-LRB-", "was", "-RRB-", "new", "."]
+    assert [len(_trees.words(next(_trees.parse([tree])))) for tree in trees] == [1, 2, 3, 4, 5, 6, 7]
+    assert _trees.words(next(_trees.parse(trees[-1:]))) == ["The", "boat", "-LRB-", "was", "-RRB-", "new", "."]
     assert together[1] == ()
     assert together[2] == ("(X Porto)",)
 
@@ -233,7 +233,7 @@ def test_parse_prints_trees_without_labels_and_compares_spans(
     gold.write_text("(S (NP (D The) (N boat)) (VP (V was) (A new)))\n", encoding="utf-8")
     assert main(["parse", str(folder), "--file", str(gold)]) == 0
     shown = capsys.readouterr()
-    assert words(next(parse([shown.out]))) == ["The", "boat", "was", "new"]
+    assert _trees.words(next(_trees.parse([shown.out]))) == ["The", "boat", "was", "new"]
     assert shown.err.startswith("unlabelled: precision ")
     assert len(shown.err.splitlines()) == 1
 

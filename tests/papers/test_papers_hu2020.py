@@ -22,7 +22,7 @@ from syntagm.papers.experiment import model
 from syntagm.papers.hu2020 import reproduce as hu2020
 from syntagm.runs import open_run
 from syntagm.stats import SIMULATIONS
-from syntagm.training import corpus
+from syntagm.training import corpus, nested
 from syntagm.views import accuracies
 
 NOUNS = ["farmer", "sailor", "dog", "painting", "letter", "window"]
@@ -247,7 +247,7 @@ def test_what_is_done_is_not_made_again(
         raise AssertionError("loaded or drawn again")
 
     monkeypatch.setattr(model, "_load", refuse)
-    monkeypatch.setattr("syntagm.training.corpora.nested.write", refuse)
+    monkeypatch.setattr(nested, "write", refuse)
     assert main(line(texts, undisturbed)) == 0
     assert capsys.readouterr().out.count(" done ") == 4
     assert before == {path: path.stat().st_mtime_ns for path in before}

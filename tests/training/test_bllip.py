@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.core import InputError, UsageError
-from syntagm.training import corpus, trees
-from syntagm.training.corpora import bllip
+from syntagm.training import bllip, corpus, trees
 
 YEARS = (1987, 1988, 1989)
 HELD_OUT = {1987: (1, 2), 1988: (1, 2), 1989: (10, 11)}

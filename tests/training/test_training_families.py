@@ -13,8 +13,7 @@ from syntagm.cli import _parser, main
 from syntagm.cli._experiment import _families
 from syntagm.core import Number, RunError, Several, Text, UsageError, record
 from syntagm.papers import hyperparameters
-from syntagm.training import MODEL, changed, families
-from syntagm.training.options import option, options, part
+from syntagm.training import MODEL, changed, families, option, options, part
 
 FAMILIES = pytest.mark.parametrize("family", families.FAMILIES, ids=lambda family: family.name)
 

@@ -25,13 +25,22 @@ from training_for_tests import GPT2, LSTM, learn
 from syntagm.cli import _lines, main
 from syntagm.core import InputError, Interrupted, ModelError, Progress, RunError, UsageError, lock, seal
 from syntagm.models import splitting
-from syntagm.training import Default, LstmSettings, Settings, families, loop, state
-from syntagm.training.gpt2.settings import Gpt2Settings, Text
+from syntagm.training import (
+    Default,
+    Gpt2Settings,
+    Gpt2Text,
+    LstmSettings,
+    Settings,
+    TransformerSize,
+    families,
+    loop,
+    rate_at,
+    record,
+    state,
+    warmup_steps,
+)
 from syntagm.training.gpt2.train import train as train_gpt2
 from syntagm.training.lstm import train as lstm
-from syntagm.training.record import finished
-from syntagm.training.settings import rate_at, warmup_steps
-from syntagm.training.transformers.size import Size
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +112,7 @@ def test_a_damaged_record_is_refused(tmp_path: Path, damage: str) -> None:
     with pytest.raises(
         RunError, match=r"no JSON|a list; expected a record written by `syntagm train`|brackets nested more"
     ):
-        finished(tmp_path)
+        record.finished(tmp_path)
 
 
 @pytest.mark.slow
@@ -551,8 +560,8 @@ def test_processes_talk_as_the_device_of_the_model_needs(
 @pytest.mark.slow
 def test_a_model_that_was_not_trained_here_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
     learn("gpt2", tmp_path / "given", corpus, replace(GPT2, epochs=1))
-    texts, rows = [str(corpus)], Text(window=16, batch=2, tokenizer=str(tmp_path / "given"))
-    settings = Gpt2Settings(Size(1, 8, 2, 32), rows, GPT2)
+    texts, rows = [str(corpus)], Gpt2Text(window=16, batch=2, tokenizer=str(tmp_path / "given"))
+    settings = Gpt2Settings(TransformerSize(1, 8, 2, 32), rows, GPT2)
     for name in ("model.safetensors", "model-00001-of-00002.safetensors", "pytorch_model.bin"):
         (folder := tmp_path / name.partition(".")[0]).mkdir()
         (folder / name).write_bytes(b"of somebody else")
@@ -584,7 +593,7 @@ def test_the_first_process_alone_says_that_all_is_done(
 
 def test_units_are_not_asked_of_a_given_tokenizer() -> None:
     with pytest.raises(UsageError, match="units: words; expected no units together with tokenizer"):
-        Gpt2Settings(text=Text("words", tokenizer="given"))
+        Gpt2Settings(text=Gpt2Text("words", tokenizer="given"))
 
 
 @pytest.mark.slow
@@ -615,10 +624,10 @@ def test_a_file_that_is_missing_is_named_before_any_text_is_read(corpus: Path, t
 
 @pytest.mark.slow
 def test_a_vocabulary_of_another_training_is_not_taken_over(corpus: Path, tmp_path: Path) -> None:
-    size, loop, texts = Size(1, 8, 2, 32), replace(GPT2, epochs=1), [str(corpus)]
+    size, loop, texts = TransformerSize(1, 8, 2, 32), replace(GPT2, epochs=1), [str(corpus)]
 
     def train(name: str, vocabulary: int) -> Path:
-        rows = Text(vocabulary=vocabulary, window=16, batch=2)
+        rows = Gpt2Text(vocabulary=vocabulary, window=16, batch=2)
         train_gpt2(texts, texts, tmp_path / name, Gpt2Settings(size, rows, loop))
         return tmp_path / name
 
@@ -638,7 +647,7 @@ def test_a_vocabulary_of_another_training_is_not_taken_over(corpus: Path, tmp_pa
 def test_a_gpt2_begins_with_a_checkpoint(corpus: Path, tmp_path: Path) -> None:
     history = learn("gpt2", tmp_path / "first", corpus)
     start, texts = str(tmp_path / "first"), [str(corpus)]
-    size, rows = Size(1, 8, 2, 32, 0.2), Text(window=16, batch=2)
+    size, rows = TransformerSize(1, 8, 2, 32, 0.2), Gpt2Text(window=16, batch=2)
 
     def train(name: str, **changes: int) -> list[dict[str, float]]:
         # So low a rate leaves the weights as they were.

@@ -13,11 +13,8 @@ from training_for_tests import GPT2, learn
 
 from syntagm.core import RunError, UsageError
 from syntagm.models import names
-from syntagm.training.masked.masking import masked
-from syntagm.training.masked.settings import MaskedSettings, Text
-from syntagm.training.masked.train import Bert
-from syntagm.training.masked.word_pieces import SYMBOLS, word_pieces
-from syntagm.training.transformers.size import Size
+from syntagm.training import Bert, MaskedSettings, MaskedText, TransformerSize
+from syntagm.training.masked.train import SYMBOLS, masked, word_pieces
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +25,11 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def bert(corpus: Path, tmp_path: Path, **text: object) -> Bert:
-    rows = replace(Text(200, window=16, batch=4), **text)
+    rows = replace(MaskedText(200, window=16, batch=4), **text)
     tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_object=word_pieces([str(corpus)], rows), mask_token="[MASK]", pad_token="[PAD]"
     )
-    return Bert([str(corpus)], [str(corpus)], tokenizer, MaskedSettings(Size(1, 8, 2, 32), rows, GPT2))
+    return Bert([str(corpus)], [str(corpus)], tokenizer, MaskedSettings(TransformerSize(1, 8, 2, 32), rows, GPT2))
 
 
 def test_of_the_chosen_tokens_eight_in_ten_are_masked_and_one_in_ten_is_another() -> None:
@@ -95,12 +92,12 @@ def test_the_held_out_estimate_is_the_loss_at_the_masks_over_their_share(corpus:
 
 
 def test_the_same_text_gives_the_same_vocabulary(corpus: Path) -> None:
-    one, two = (word_pieces([str(corpus)], Text(200, lower=True)) for _ in range(2))
+    one, two = (word_pieces([str(corpus)], MaskedText(200, lower=True)) for _ in range(2))
     assert one.to_str() == two.to_str()
     assert one.encode("The ROSES naïve [MASK]").tokens[1] == "the"
     assert [one.token_to_id(symbol) for symbol in SYMBOLS] == [0, 1, 2, 3, 4]
     with pytest.raises(UsageError, match="symbols and characters"):
-        word_pieces([str(corpus)], Text(20))
+        word_pieces([str(corpus)], MaskedText(20))
 
 
 @pytest.mark.slow
@@ -127,6 +124,6 @@ def test_a_damaged_tokenizer_of_a_training_is_named(corpus: Path, tmp_path: Path
 def test_odd_options_are_refused() -> None:
     for odd in ({"mask_prob": 0.0}, {"mask_prob": 1.0}, {"window": 2}, {"batch": 0}):
         with pytest.raises(UsageError):
-            Text(**odd)
+            MaskedText(**odd)
     with pytest.raises(UsageError, match="positions"):
-        MaskedSettings(Size(1, 8, 2, 16), Text(window=17))
+        MaskedSettings(TransformerSize(1, 8, 2, 16), MaskedText(window=17))

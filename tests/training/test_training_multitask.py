@@ -14,12 +14,17 @@ from training_for_tests import LSTM, bracketed, learn
 from syntagm.cli import main
 from syntagm.core import InputError, ModelError, UsageError, seal
 from syntagm.models import UNKNOWN, names, tag
-from syntagm.training import Size, Steps, Words
-from syntagm.training.corpora.trees import parse
-from syntagm.training.multitask import categories
-from syntagm.training.multitask.settings import MultitaskSettings, Tagging
-from syntagm.training.multitask.tagged import sentences
-from syntagm.training.multitask.train import Multitask
+from syntagm.training import (
+    Multitask,
+    MultitaskSettings,
+    Size,
+    Steps,
+    Tagging,
+    Words,
+    categories,
+    tagged_sentences,
+    trees,
+)
 
 AUTO = """\
 ID=wsj_0001.1 PARSER=GOLD NUMPARSE=1
@@ -40,7 +45,7 @@ ID=wsj_0001.2 PARSER=GOLD NUMPARSE=1
 )
 def test_layouts_of_tagged_text(tmp_path: Path, name: str, content: str, expected: object) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
-    assert list(sentences([tmp_path / name])) == expected
+    assert list(tagged_sentences([tmp_path / name])) == expected
 
 
 @pytest.mark.parametrize(
@@ -66,9 +71,9 @@ def test_layouts_of_tagged_text(tmp_path: Path, name: str, content: str, expecte
 def test_bad_tags_are_refused_with_their_place(tmp_path: Path, name: str, content: str, message: str) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        list(sentences([tmp_path / name]))
+        list(tagged_sentences([tmp_path / name]))
     with pytest.raises(InputError, match="no such file"):
-        list(sentences([tmp_path / "other.txt"]))
+        list(tagged_sentences([tmp_path / "other.txt"]))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +105,7 @@ def test_bad_tags_are_refused_with_their_place(tmp_path: Path, name: str, conten
     ],
 )
 def test_categories_of_trees(tree: str, expected: str) -> None:
-    [parsed] = parse([tree])
+    [parsed] = trees.parse([tree])
     assert [category for _, category in categories.tagged(parsed)] == expected.split()
 
 

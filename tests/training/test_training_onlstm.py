@@ -17,13 +17,10 @@ from training_for_tests import ONLSTM, learn
 
 from syntagm.core import InputError, Progress, UsageError
 from syntagm.models import names
-from syntagm.training import Settings, Steps, loop
+from syntagm.training import AveragedSGD, OnLstm, OnLstmSettings, OnLstmSize, Regularisation, Settings, Steps, loop
 from syntagm.training.onlstm import train
-from syntagm.training.onlstm.settings import OnLstmSettings, Regularisation, Size
-from syntagm.training.onlstm.train import OnLstm
-from syntagm.training.optimiser import AveragedSGD
 
-SMALL = OnLstmSettings(Size(8, 12, 2, 4), Regularisation(*[0.0] * 5), steps=Steps(2, 9), loop=ONLSTM)
+SMALL = OnLstmSettings(OnLstmSize(8, 12, 2, 4), Regularisation(*[0.0] * 5), steps=Steps(2, 9), loop=ONLSTM)
 
 
 @pytest.fixture
@@ -149,7 +146,7 @@ def test_patience_that_ends_training_before_averaging_is_refused() -> None:
 )
 def test_sizes_are_checked(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        Size(**changes)
+        OnLstmSize(**changes)
     with pytest.raises(UsageError, match="dropout_words: 1; expected from 0 to less than 1"):
         Regularisation(dropout_words=1)
     with pytest.raises(UsageError, match="activation: -1; expected at least 0"):

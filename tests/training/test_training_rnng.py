@@ -18,12 +18,20 @@ from syntagm.cli import main
 from syntagm.core import InputError, ModelError, UsageError, seal
 from syntagm.models import SHIFT, build, names
 from syntagm.models.rnng.grammar import RnngNetwork
-from syntagm.training import OnePass, Size, Words, batch, nats, oracle
-from syntagm.training.corpora.trees import parse
-from syntagm.training.rnng.oracle import Encoded
-from syntagm.training.rnng.recurrence import run
-from syntagm.training.rnng.settings import RnngSettings, Steps
-from syntagm.training.rnng.train import Rnng
+from syntagm.training import (
+    Encoded,
+    OnePass,
+    Rnng,
+    RnngSettings,
+    Size,
+    TreeSteps,
+    Words,
+    batch,
+    nats,
+    oracle,
+    trees as _trees,
+)
+from syntagm.training.rnng.batch import run
 
 TREES = [
     "(S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .))",
@@ -35,7 +43,7 @@ TREES = [
 
 def actions(tree: str) -> str:
     """Write a derivation in one line: w for a word."""
-    [parsed] = parse([tree])
+    [parsed] = _trees.parse([tree])
     return " ".join(action or "w" for action in oracle.derivation(parsed).actions)
 
 
@@ -97,13 +105,13 @@ def test_text_without_trees_is_refused(tmp_path: Path) -> None:
 
 def encoded(texts: Sequence[str] = TREES) -> tuple[list[Encoded], int, int]:
     """Return trees as numbers, and the numbers of words and labels."""
-    found = [oracle.derivation(tree) for tree in parse(texts)]
+    found = [oracle.derivation(tree) for tree in _trees.parse(texts)]
     vocabulary, labels = build([tree.words for tree in found], 1), oracle.labels(found)
     return [oracle.encoded(tree, vocabulary, labels) for tree in found], len(vocabulary), len(labels)
 
 
 def test_an_unknown_label_is_counted_as_x() -> None:
-    trees = [oracle.derivation(tree) for tree in parse(["(S (NP (NN a)))", "(S (RRC (NN a)))"])]
+    trees = [oracle.derivation(tree) for tree in _trees.parse(["(S (NP (NN a)))", "(S (RRC (NN a)))"])]
     labels, vocabulary = oracle.labels(trees[:1]), build([("a",)], 1)
     assert labels == ["NP", "S", "X"]
     assert [oracle.encoded(tree, vocabulary, labels).actions[1] - 2 for tree in trees] == [0, 2]
@@ -201,7 +209,7 @@ def test_wrong_folders_are_refused(trained: Path, tmp_path: Path, key: str, valu
 def test_every_tree_is_read_once_in_an_epoch_by_one_of_all_processes(tmp_path: Path) -> None:
     (tmp_path / "text.trees").write_text(bracketed(TEXT) * 5, encoding="utf-8")
     corpus = [str(tmp_path / "text.trees")]
-    learner = Rnng(corpus, corpus, RnngSettings(Size(4, 4, 1), words=Words(threshold=1), steps=Steps(3)))
+    learner = Rnng(corpus, corpus, RnngSettings(Size(4, 4, 1), words=Words(threshold=1), steps=TreeSteps(3)))
     for world in (1, 2):
         epochs = [[learner.batches(epoch, rank, world) for rank in range(world)] for epoch in (0, 0, 1)]
         read = [[sorted(n for one in ranks for group in one.groups for n in group)] for ranks in epochs]

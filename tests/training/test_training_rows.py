@@ -13,16 +13,19 @@ from training_for_tests import GPT2
 
 from syntagm.cli import main
 from syntagm.core import InputError
-from syntagm.training.gpt2 import text as _text, tokenizer as _tokenizer
-from syntagm.training.gpt2.rows import NOTHING, cut
-from syntagm.training.gpt2.settings import Gpt2Settings, Text
-from syntagm.training.gpt2.train import Gpt2, train
-from syntagm.training.transformers import lengths as _lengths
-from syntagm.training.transformers.size import Size
+from syntagm.training import Gpt2, Gpt2Settings, Gpt2Text, TransformerSize, hugging_face as _lengths
+from syntagm.training.gpt2.train import (
+    NOTHING,
+    encoded_stream,
+    load_or_train_tokenizer,
+    load_tokenizer,
+    row_starts,
+    train,
+)
 
 WINDOW = 16
-SIZE = Size(1, 8, 2, 32, 0.0)
-TEXT = Text(vocabulary=280, window=WINDOW, batch=2, lines=4)
+SIZE = TransformerSize(1, 8, 2, 32, 0.0)
+TEXT = Gpt2Text(vocabulary=280, window=WINDOW, batch=2, lines=4)
 
 
 @pytest.fixture
@@ -45,7 +48,7 @@ def lines(tmp_path: Path) -> str:
 @pytest.fixture
 def learner(corpus: str, lines: str, tmp_path: Path) -> Any:
     torch.manual_seed(1)
-    tokenizer = _tokenizer.load_or_train([corpus], tmp_path / "m", TEXT)
+    tokenizer = load_or_train_tokenizer([corpus], tmp_path / "m", TEXT)
     return Gpt2([corpus], [corpus], tokenizer, Gpt2Settings(SIZE, TEXT, GPT2, cloze=(lines,)))
 
 
@@ -78,7 +81,7 @@ def test_both_kinds_of_steps_are_all_there_in_an_order_of_each_epoch(learner: An
     for epoch in range(4):
         batches = learner.batches(epoch, 0, 1)
         kinds = [len(batches[index][0]) for index in range(len(batches))]
-        alone = len(cut(learner.starts, len(learner.stream), WINDOW, np.random.default_rng([1, epoch])))
+        alone = len(row_starts(learner.starts, len(learner.stream), WINDOW, np.random.default_rng([1, epoch])))
         assert kinds.count(TEXT.lines) == 5
         assert kinds.count(TEXT.batch) == alone // TEXT.batch
         orders.append(kinds)
@@ -125,13 +128,13 @@ def test_the_command_takes_them_and_refuses_to_go_on_with_others(
 
 
 def test_too_few_lines_for_a_step_are_refused_rather_than_left_out(corpus: str, lines: str, tmp_path: Path) -> None:
-    many = Text(vocabulary=280, window=WINDOW, batch=2, lines=24)
+    many = Gpt2Text(vocabulary=280, window=WINDOW, batch=2, lines=24)
     with pytest.raises(InputError, match="cloze lines: 23; expected at least 24"):
         train([corpus], [corpus], tmp_path / "m", Gpt2Settings(SIZE, many, GPT2, cloze=(lines,)))
 
 
 def test_a_line_beyond_the_window_is_refused_rather_than_cut(corpus: str, lines: str, tmp_path: Path) -> None:
-    short = Text(vocabulary=280, window=5, batch=2, lines=4)
+    short = Gpt2Text(vocabulary=280, window=5, batch=2, lines=4)
     with pytest.raises(InputError, match="tokens; expected at most 5, the window"):
         train([corpus], [corpus], tmp_path / "m", Gpt2Settings(SIZE, short, GPT2, cloze=(lines,)))
 
@@ -157,7 +160,7 @@ def test_of_a_short_text_no_epoch_is_without_a_batch() -> None:
 
     def firsts(least: int) -> set[tuple[int, int]]:
         """Where the first row begins, which is drawn among eight, and how many rows there are then."""
-        rows = [cut(starts, 41, 8, np.random.default_rng(seed), least) for seed in range(40)]
+        rows = [row_starts(starts, 41, 8, np.random.default_rng(seed), least) for seed in range(40)]
         return {(int(found[0]), len(found)) for found in rows}
 
     enough = {(0, 5), (4, 4), (8, 4), (12, 3), (16, 3), (20, 2), (24, 2)}
@@ -179,12 +182,12 @@ def test_the_symbol_in_a_text_is_refused(corpus: str, tmp_path: Path) -> None:
 
 
 def test_a_given_tokenizer_neither_cuts_nor_fills_up(corpus: str, tmp_path: Path) -> None:
-    _tokenizer.load_or_train([corpus], tmp_path / "m", TEXT).save_pretrained(tmp_path / "given")
+    load_or_train_tokenizer([corpus], tmp_path / "m", TEXT).save_pretrained(tmp_path / "given")
     texts, path = ["The dog barked at the cats.", "The mat."], tmp_path / "given" / "tokenizer.json"
-    expected, _ = _text.stream(Tokenizer.from_file(str(path)), texts, 0)
+    expected, _ = encoded_stream(Tokenizer.from_file(str(path)), texts, 0)
     spoilt = Tokenizer.from_file(str(path))
     spoilt.enable_truncation(3)
     spoilt.enable_padding(length=9)
     spoilt.save(str(path))
-    stream, _ = _text.stream(_tokenizer.load(str(tmp_path / "given")).backend_tokenizer, texts, 0)
+    stream, _ = encoded_stream(load_tokenizer(str(tmp_path / "given")).backend_tokenizer, texts, 0)
     assert stream.tolist() == expected.tolist()

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from syntagm.core import InputError
-from syntagm.training import trees
-from syntagm.training.corpora.trees import Tree
+from syntagm.training import Tree, trees
 
 LABEL = st.text("ABNPSX-=0'é\u00a0", min_size=1, max_size=4)
 LEAF = st.builds(lambda label, word: Tree(label, (word,)), LABEL, st.text("abc-'.\u00a0é", min_size=1, max_size=4))

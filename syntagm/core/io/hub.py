@@ -15,12 +15,6 @@ _STORED = re.compile(r"/(models|datasets)--([^/]+)/snapshots/([^/]+)/?")
 def download(repository: str, revision: str | None = "", file: str = "", dataset: bool = False) -> str:
     """Return the command that downloads what is not in the cache, as a sentence for an error message.
 
-    Arguments:
-        repository: the name of a model or data set.
-        revision: a branch, tag or commit; empty for the default.
-        file: one file of it; empty for all.
-        dataset: whether it is a data set.
-
     >>> download("org/name", "step1000")
     'Where there is a network: hf download org/name --revision step1000'
     """
@@ -31,9 +25,6 @@ def download(repository: str, revision: str | None = "", file: str = "", dataset
 
 def again(path: Path) -> str:
     """Return how to replace a damaged or missing file of a model or data set, as a sentence for an error message.
-
-    Arguments:
-        path: the file, or the folder that lacks one.
 
     >>> again(Path("model/config.json"))
     'Download or copy config.json again.'

@@ -1,6 +1,6 @@
 """A restricted pickle reader for untrusted files. It only accepts a dictionary of lists of rows of strings.
 
-A pickle is a program. It is read by the interpreter of `io.torch_pickle`, which imports and calls nothing, and of whose
+A pickle is a program. It is read by the interpreter of `io.torch_file`, which imports and calls nothing, and of whose
 instructions only those are left that create strings, lists, tuples and dictionaries. Every name and every persistent object is
 refused.
 """
@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from syntagm.core.errors import InputError
 from syntagm.core.io import shape, utf8
-from syntagm.core.io.torch_pickle import Machine, kind_of, refusal
+from syntagm.core.io.torch_file import Machine, kind_of, refusal
 
 _BYTES = ("BINSTRING", "SHORT_BINSTRING")
 # GLOBAL and STACK_GLOBAL are among them for the sake of the message: no name is known.

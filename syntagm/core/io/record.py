@@ -98,9 +98,6 @@ def own(content: bytes, place: str) -> dict[str, Any]:
 def sealed(content: Mapping[str, Any], indent: int | None = None, beside: Mapping[str, int] | None = None) -> str:
     """Return an object as JSON with its seal as the last entry, on one line or indented.
 
-    Arguments:
-        beside: an entry that stands after the seal (see `Form.beside`).
-
     >>> line = sealed({"n": 1})
     >>> line[:18], is_sealed(line.encode()), is_sealed(line.replace("1", "2").encode())
     ('{"n": 1, "seal": "', True, False)
@@ -129,17 +126,6 @@ def refuse_another(
 ) -> None:
     """Refuse to resume work if its recorded settings differ from the current ones. The message names each difference.
 
-    Arguments:
-        place: folder or file of the record.
-        kind: the kind of work that the record belongs to, e.g. "an experiment".
-        recorded: the settings in the record. Keys that `current` doesn't have are ignored, because a record may contain
-            more.
-        current: the current settings. Tuples are compared as lists, because JSON has no tuples.
-        cure: how to solve the problem, as a sentence.
-
-    Raises:
-        RunError: some settings differ.
-
     >>> refuse_another("out", "a run", {"n": 3, "by": {"word": "yes"}}, {"n": 3, "by": {"word": "no"}}, "Choose another.")
     Traceback (most recent call last):
     syntagm.core.errors.RunError: out: a run with by.word = 'yes'; expected by.word = 'no'. Choose another.
@@ -156,6 +142,7 @@ def differences(recorded: Mapping[str, Any], current: Mapping[str, Any]) -> dict
     >>> differences({"size": {"layers": 2, "tied": True}, "version": "1"}, {"size": {"layers": 3, "tied": True}})
     {'size.layers': (2, 3)}
     """
+    # Keys that only the record has are ignored, because it may contain more. JSON has no tuples: they are compared as lists.
     different: dict[str, tuple[Any, Any]] = {}
     for key, value in json.loads(json.dumps(dict(current))).items():
         _compare(key, recorded.get(key), value, different)

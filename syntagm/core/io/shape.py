@@ -44,9 +44,6 @@ def field(value: dict[str, Any], key: str, kind: type[T], place: str) -> T:
 def check(value: Any, form: Shape, place: str) -> None:
     """Check the shape of a JSON value.
 
-    Raises:
-        InputError: the value has a different shape; the message names the place in the value.
-
     >>> check({"n": [1, "2"]}, {"n": [int], "name?": str}, "a.json")
     Traceback (most recent call last):
     syntagm.core.errors.InputError: a.json, n, 2: "2"; expected an integer

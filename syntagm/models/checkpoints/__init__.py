@@ -20,7 +20,7 @@ from syntagm.core import (
     registry,
     safetensors_file,
     seal,
-    torch_pickle,
+    torch_file,
 )
 from syntagm.models.words.splitting import KINDS
 from syntagm.models.words.vocabulary import END, UNKNOWN, Vocabulary
@@ -156,7 +156,7 @@ def renumbered(
 
 
 def weights(
-    stored: Mapping[str, torch_pickle.Tensor], shapes: Mapping[str, tuple[int, ...]], file: Path, size: str
+    stored: Mapping[str, torch_file.Tensor], shapes: Mapping[str, tuple[int, ...]], file: Path, size: str
 ) -> dict[str, Array]:
     """Read the weights of a network."""
     if wrong := sorted(stored.keys() ^ shapes.keys()):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from syntagm.core import InputError, torch_file, torch_pickle, utf8
+from syntagm.core import InputError, torch_file, utf8
 from syntagm.models.checkpoints import Layout, Model, renumbered, weights
 
 _LAYER = re.compile(r"rnn\.weight_hh_l(\d+)")
@@ -21,7 +21,7 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
 
     value = torch_file.read(file, ["model.RNNModel"])
     stored = torch_file.tensors(value, file)
-    kind = value.state.get("rnn_type") if isinstance(value, torch_pickle.Object) else "LSTM"
+    kind = value.state.get("rnn_type") if isinstance(value, torch_file.Object) else "LSTM"
     if kind != "LSTM":
         raise InputError(str(file), f"a network of the type {kind!r:.40}", "'LSTM'")
     words, order = renumbered(utf8.read(vocabulary).split(), vocabulary)
@@ -44,7 +44,7 @@ def _convert(file: Path, vocabulary: Path, tokens: str) -> Model:
     return Model(description, arrays, words, summary)
 
 
-def _sizes(stored: dict[str, torch_pickle.Tensor], file: Path) -> tuple[int, int, int]:
+def _sizes(stored: dict[str, torch_file.Tensor], file: Path) -> tuple[int, int, int]:
     """Return the width of the embeddings, that of the hidden layers, and the number of layers."""
     layers = sum(_LAYER.fullmatch(name) is not None for name in stored)
     encoder, recurrent = stored.get("encoder.weight"), stored.get("rnn.weight_hh_l0")

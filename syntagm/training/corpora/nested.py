@@ -26,24 +26,12 @@ def subset(
 ) -> list[Selection]:
     """Choose the sentences, or the sections, of the subset of each size.
 
-    Arguments:
-        lengths: the number of words of each sentence.
-        words: the sizes in words, ascending. A subset has at least this many words, and would have fewer without the last
-            sentence in the random order.
-        seed: the seed of the random order, at least 0.
-        unit: what is drawn, for messages.
-
-    Returns:
-        For each size, whether each sentence belongs to the subset. Shape (sentences,).
-
-    Raises:
-        UsageError: there are no sizes; a size is below 1 or beyond the corpus; sizes don't ascend, or are so close that
-            two subsets are the same; the seed is below 0.
-
     >>> small, large = subset([3, 3, 3, 3, 3], [4, 7], seed=1)
     >>> int(small.sum()), int(large.sum()), bool((small <= large).all())
     (2, 3, True)
     """
+    # `lengths`: the number of words of each. A subset has at least its size in words, and would have fewer without the last
+    # sentence in the random order. For each size: whether each sentence belongs to the subset, shape (sentences,).
     if not words or words[0] < 1 or any(smaller >= larger for smaller, larger in pairwise(words)):
         raise UsageError("nested sizes", ", ".join(map(str, words)) or "none", "numbers of words, ascending")
     if seed < 0:

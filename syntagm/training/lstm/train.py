@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from syntagm import models
 from syntagm.models import Network, RecurrentModel
-from syntagm.training.lstm.settings import LstmSettings
-from syntagm.training.recurrent.learner import RecurrentLearner
+from syntagm.training.lstm.family import LstmSettings
+from syntagm.training.recurrent import RecurrentLearner
 
 
 class Lstm(RecurrentLearner):

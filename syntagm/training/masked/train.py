@@ -10,7 +10,8 @@ negative pseudo-log-likelihood, which is reported per whitespace-separated word.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +19,98 @@ import numpy as np
 import torch
 import transformers
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from torch import Tensor
 
-from syntagm.core import InputError, Progress, atomic
+from syntagm.core import InputError, Progress, UsageError, atomic
+from syntagm.training import hugging_face
 from syntagm.training.corpora import corpus as corpora
-from syntagm.training.learner import Learner
-from syntagm.training.loop import fit
-from syntagm.training.masked.masking import Batches, masked
-from syntagm.training.masked.settings import MaskedSettings
-from syntagm.training.masked.word_pieces import FIRST, LAST, MASK, PADDING, SYMBOLS, UNKNOWN, word_pieces
+from syntagm.training.loop import Learner, fit
+from syntagm.training.masked.family import MaskedSettings, MaskedText
 from syntagm.training.record import finished
-from syntagm.training.transformers import checkpoint, lengths
+
+# The order is that of their numbers.
+PADDING, UNKNOWN, FIRST, LAST, MASK = SYMBOLS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def word_pieces(training: Sequence[str], text: MaskedText) -> Tokenizer:
+    """Train a WordPiece tokenizer like BERT's, with the same entries for the same text."""
+    # The library numbers pieces in an order that changes from run to run, and breaks ties by number. To prevent that,
+    # the pieces of one character are passed to it in a fixed order, as if they were special tokens. The trained
+    # vocabulary then goes into a tokenizer that has the five symbols as its only special tokens.
+    normalizer = normalizers.BertNormalizer(lowercase=text.lower)
+    distinct = set(chain.from_iterable(corpora.texts(training)))
+    characters = sorted({normal for character in distinct for normal in normalizer.normalize_str(character)})
+    alphabet = [character for character in characters if not character.isspace()]
+    entries = [*SYMBOLS, *alphabet, *(f"##{character}" for character in alphabet)]
+    if text.vocabulary < len(entries):
+        raise UsageError("vocabulary", str(text.vocabulary), f"at least {len(entries)}: symbols and characters")
+    trained = _bare(models.WordPiece(unk_token=UNKNOWN), normalizer)
+    trainer = trainers.WordPieceTrainer(vocab_size=text.vocabulary, special_tokens=entries, show_progress=False)
+    trained.train_from_iterator(corpora.texts(training), trainer)
+    tokenizer = _bare(models.WordPiece(trained.get_vocab(), unk_token=UNKNOWN), normalizer)
+    tokenizer.add_special_tokens(SYMBOLS)
+    symbols = [(symbol, tokenizer.token_to_id(symbol)) for symbol in (FIRST, LAST)]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{FIRST} $A {LAST}", pair=f"{FIRST} $A {LAST} $B {LAST}", special_tokens=symbols
+    )
+    return tokenizer
+
+
+def _bare(model: models.WordPiece, normalizer: normalizers.BertNormalizer) -> Tokenizer:
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    return tokenizer
+
+
+_KEPT, _REPLACED = 0.1, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Batches(Sequence[tuple[Tensor, Tensor, Tensor]]):
+    """Batches of rows, masked on access; the masks depend only on the seed, epoch, process and index."""
+
+    rows: Sequence[NDArray[np.int64]]  # the token numbers of all rows
+    places: NDArray[np.int64]  # the indices of the rows of each batch, shape (batches, rows per batch)
+    masks: tuple[int, int, int]  # the mask token and the replacements; see `masked`
+    seed: tuple[int, int, int]  # the seed, epoch and number of the process
+    share: float  # the probability that a token is chosen for prediction
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, index: Any) -> Any:
+        generator = np.random.Generator(np.random.PCG64([*self.seed, index]))
+        rows = [self.rows[place] for place in self.places[index]]
+        return masked(rows, self.masks, generator, self.share, mixed=True)
+
+
+def masked(
+    rows: Sequence[NDArray[np.int64]],
+    masks: tuple[int, int, int],
+    generator: np.random.Generator,
+    share: float,
+    mixed: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Mask rows of tokens. At least one token is chosen for prediction."""
+    mask, first, entries = masks
+    width = max(map(len, rows))
+    ids, real = np.zeros((len(rows), width), np.int64), np.zeros((len(rows), width), np.int64)
+    for number, row in enumerate(rows):
+        ids[number, : len(row)], real[number, : len(row)] = row, 1
+    inside = np.flatnonzero((ids >= first) | (ids == SYMBOLS.index(UNKNOWN)))
+    chosen = inside[generator.random(len(inside)) < share]
+    if not len(chosen):
+        chosen = inside[[generator.integers(len(inside))]]
+    targets = np.full(ids.size, -1)
+    targets[chosen] = ids.ravel()[chosen]
+    fate = generator.random(len(chosen)) if mixed else np.ones(len(chosen))
+    seen = ids.ravel()
+    replacements = generator.integers(first, entries, len(chosen))
+    seen[chosen] = np.where(fate < _KEPT, seen[chosen], np.where(fate < _KEPT + _REPLACED, replacements, mask))
+    return torch.from_numpy(ids), torch.from_numpy(real), torch.from_numpy(targets.reshape(ids.shape))
+
 
 HELD_OUT_TOKENS = 8192
 
@@ -43,8 +124,8 @@ def train(
 ) -> list[dict[str, float]]:
     """Train a BERT and write its checkpoint; making the same call again resumes interrupted training."""
     finished(folder, "masked")
-    path = checkpoint.tokenizer_file(folder, lambda: word_pieces(corpus, settings.text))
-    tokenizer = checkpoint.read_tokenizer(
+    path = hugging_face.tokenizer_file(folder, lambda: word_pieces(corpus, settings.text))
+    tokenizer = hugging_face.read_tokenizer(
         path, pad_token=PADDING, unk_token=UNKNOWN, cls_token=FIRST, sep_token=LAST, mask_token=MASK
     )
     torch.manual_seed(settings.loop.seed)
@@ -71,7 +152,7 @@ class Bert(Learner):
         self.module = model.to(settings.loop.device)
         self.record = {
             "corpus": corpora.record(corpus), "held_out": corpora.record(valid),
-            "size": asdict(size), "text": asdict(self.text), "tokenizer.json": checkpoint.tokenizer_hash(tokenizer),
+            "size": asdict(size), "text": asdict(self.text), "tokenizer.json": hugging_face.tokenizer_hash(tokenizer),
             "training_tokens": sum(len(row) - 2 for row in self.rows), "save_dtype": settings.save_dtype,
             "transformers": transformers.__version__,
         }  # fmt: skip
@@ -80,7 +161,7 @@ class Bert(Learner):
         """Return rows in random order, batched by length and masked differently in each epoch."""
         seed = self.settings.loop.seed
         generator = np.random.Generator(np.random.PCG64([seed, epoch]))
-        mine = lengths.batches([len(row) for row in self.rows], self.text.batch, rank, world, generator)
+        mine = hugging_face.batches([len(row) for row in self.rows], self.text.batch, rank, world, generator)
         return Batches(self.rows, mine, self._masks, (seed, epoch, rank), self.text.mask_prob)
 
     def needs(self, world: int) -> tuple[str, str]:
@@ -114,14 +195,14 @@ class Bert(Learner):
         self.module.eval()
         generator = np.random.Generator(np.random.PCG64(20))
         nats, chosen = 0.0, 0
-        for group in lengths.groups(self.sentences, HELD_OUT_TOKENS):
+        for group in hugging_face.groups(self.sentences, HELD_OUT_TOKENS):
             group_nats, count = self._nats(*masked(group, self._masks, generator, self.text.mask_prob, mixed=False))
             nats, chosen = nats + float(group_nats), chosen + count
         return nats * sum(len(row) - 2 for row in self.sentences) / chosen, self.words
 
     def write(self, folder: Path) -> None:
         """Write a Hugging Face checkpoint, and a `model.json` that names the family."""
-        checkpoint.write(self.module, self.tokenizer, folder, self.settings.save_dtype)
+        hugging_face.write(self.module, self.tokenizer, folder, self.settings.save_dtype)
         atomic.write(folder / "model.json", b'{"family": "masked"}\n')
 
 

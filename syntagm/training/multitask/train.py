@@ -8,8 +8,10 @@ The vocabulary is that of the corpus, as for a language model without the second
 unknown.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -18,13 +20,102 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from syntagm import models
-from syntagm.core import InputError
+from syntagm.core import InputError, lines
 from syntagm.models import UNKNOWN, MultitaskNetwork, RecurrentModel, tag
 from syntagm.training import state
-from syntagm.training.corpora import corpus as corpora
-from syntagm.training.multitask import tagged
-from syntagm.training.multitask.settings import MultitaskSettings
-from syntagm.training.recurrent.learner import HELD_OUT_WORDS, Columns, RecurrentLearner
+from syntagm.training.corpora import corpus as corpora, trees
+from syntagm.training.multitask import categories
+from syntagm.training.multitask.family import MultitaskSettings, tagged_files
+from syntagm.training.recurrent import HELD_OUT_WORDS, Columns, RecurrentLearner
+
+Tagged = list[tuple[str, str]]
+AUTO = ".auto"
+# Every `<L` begins a word; what does not continue in this way is a mistake.
+_LEAF = re.compile(r"<L(?: ([^\s<>]+) [^\s<>]+ [^\s<>]+ (\S+) [^\s<>]+>)?")
+_CURE = "Correct it, or remove its sentence."
+
+
+def tagged_sentences(paths: Sequence[str | Path]) -> Iterator[Tagged]:
+    """Yield the words and tags of each sentence."""
+    # A file has one of these layouts; its lines are checked against that of its first one:
+    #
+    # * `word|tag word|tag`: a sentence per line;
+    # * `word<TAB>tag`: a word per line, with an empty line between sentences;
+    # * `.auto` files of CCGbank: a derivation per line after a line with its ID, in which `<L category tag tag word category>`
+    #   is a word;
+    # * files of Penn-style trees (`.trees`, `.ptb`, `.mrg`, `.parse`), whose words get simplified categories; see `categories`.
+    for path in paths:
+        lines.check(Path(path))
+    for path in map(str, paths):
+        empty = True
+        for sentence in _sentences(path):
+            empty = False
+            yield sentence
+        if empty:
+            raise InputError(path, "no tagged words", "word|tag, word<TAB>tag, CCGbank's .auto files, or trees")
+
+
+def _sentences(path: str) -> Iterator[Tagged]:
+    plain = path.removesuffix(".gz")
+    if plain.endswith(trees.SUFFIXES):
+        for number, tree in enumerate(corpora.treebank([path]), 1):
+            if sentence := categories.tagged(tree, f"{path}, tree {number}"):
+                yield sentence
+    elif plain.endswith(AUTO):
+        yield from _derivations(path)
+    else:
+        first = next((line for _, line in lines.read(Path(path)) if line.strip()), "")
+        yield from _columns(path) if "\t" in first else _rows(path)
+
+
+def _rows(path: str) -> Iterator[Tagged]:
+    """Read sentences of `word|tag`; a word may contain the sign, a tag may not."""
+    for number, line in lines.read(Path(path)):
+        sentence: Tagged = []
+        for pair in line.split():
+            word, _, tag = pair.rpartition("|")
+            if not (word and tag):
+                raise InputError(f"{path}, line {number}", repr(pair[:40]), "word|tag", _CURE)
+            sentence.append((word, tag))
+        if sentence:
+            yield sentence
+
+
+def _columns(path: str) -> Iterator[Tagged]:
+    """Read a word and its tag per line."""
+    sentence: Tagged = []
+    for number, line in lines.read(Path(path)):
+        if line.strip():
+            word, *tags = line.split("\t")
+            # Words are divided at white space, so a word with a space in it would get another tag's words.
+            if len(tags) != 1 or [word, tags[0]] != line.split():
+                raise InputError(f"{path}, line {number}", repr(line[:40]), "a word, a tab and a tag", _CURE)
+            sentence.append((word, tags[0]))
+        elif sentence:
+            yield sentence
+            sentence = []
+    if sentence:
+        yield sentence
+
+
+def _derivations(path: str) -> Iterator[Tagged]:
+    """Read the words of CCGbank's derivations."""
+    for number, line in lines.read(Path(path)):
+        if not line.strip() or line.startswith("ID="):
+            continue
+        place, leaves = f"{path}, line {number}", list(_LEAF.finditer(line))
+        if not line.startswith("(") or not leaves:
+            expected = "a line with ID=, or a derivation: (<T ...> (<L category tag tag word category>) ...)"
+            raise InputError(place, repr(line[:40]), expected, _CURE)
+        for leaf in leaves:
+            if leaf[1] is None:
+                found = repr(line[leaf.start() : leaf.start() + 40])
+                raise InputError(place, found, "<L category tag tag word category>", _CURE)
+        if (opened := line.count("(<")) != (closed := len(re.findall(r"\)(?= |$)", line))):
+            found = f"{opened} opening and {closed} closing brackets"
+            raise InputError(place, found, "as many closing as opening brackets", _CURE)
+        yield [(leaf[2], leaf[1]) for leaf in leaves]
+
 
 Encoded = tuple[list[int], list[int]]
 _WORDS, _TAGS = "words.", "tags."
@@ -38,13 +129,13 @@ class Multitask(RecurrentLearner):
     module: MultitaskNetwork
 
     def __init__(self, corpus: Sequence[str], valid: Sequence[str], settings: MultitaskSettings) -> None:
-        files, held_out = tagged.files(settings.tagging, corpus, valid)
-        sentences = list(tagged.sentences(files))
+        files, held_out = tagged_files(settings.tagging, corpus, valid)
+        sentences = list(tagged_sentences(files))
         self.tags = sorted({tag for sentence in sentences for _, tag in sentence})
         self._numbers = {tag: number for number, tag in enumerate(self.tags)}
         super().__init__(corpus, valid, settings)
         self._tagged = [np.array(part, np.int32) for part in self._streams(sentences)]
-        self._held_out = [self._encoded(sentence) for sentence in tagged.sentences(held_out)]
+        self._held_out = [self._encoded(sentence) for sentence in tagged_sentences(held_out)]
         self.record |= {
             "tagging": asdict(settings.tagging) | {"tags": corpora.record(files), "valid_tags": corpora.record(held_out)},
             "tags": len(self.tags), "tagged_words": sum(map(len, sentences)),
@@ -127,7 +218,7 @@ class Multitask(RecurrentLearner):
         more = {"tag_bits": of_tags, "tag_accuracy": correct / max(1, words)}
         return bits + self.settings.tagging.tag_weight * of_tags, more
 
-    def _streams(self, sentences: Sequence[tagged.Tagged]) -> tuple[list[int], list[int]]:
+    def _streams(self, sentences: Sequence[Tagged]) -> tuple[list[int], list[int]]:
         """Concatenate the words of all sentences, each followed by eos, and their tags."""
         words: list[int] = []
         tags: list[int] = []
@@ -137,7 +228,7 @@ class Multitask(RecurrentLearner):
             tags += [*numbers, UNKNOWN]
         return words, tags
 
-    def _encoded(self, sentence: tagged.Tagged) -> Encoded:
+    def _encoded(self, sentence: Tagged) -> Encoded:
         tags = [self._numbers.get(tag, UNKNOWN) for _, tag in sentence]
         return self.vocabulary.ids([word for word, _ in sentence]), tags
 

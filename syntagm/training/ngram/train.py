@@ -31,11 +31,11 @@ from syntagm.models import (
 )
 from syntagm.training.corpora import corpus as corpora
 from syntagm.training.corpora.trees import SUFFIXES
+from syntagm.training.ngram.family import NgramSettings
 from syntagm.training.ngram.kneser_ney import estimate
-from syntagm.training.ngram.settings import NgramSettings
 from syntagm.training.record import finished, refuse_another, refuse_foreign
+from syntagm.training.settings import Words
 from syntagm.training.statistics import statistics, warning
-from syntagm.training.words import Words
 
 # Their numbers in lmplz; the numbers of words follow.
 _UNKNOWN, _START, _END, _WORDS = 0, 1, 2, 3
@@ -111,11 +111,6 @@ def _train(
         progress.began(f"held-out perplexity {row['perplexity']:.2f}, {without_unknown}")
     _ngram_folder.write(folder, ngrams, vocabulary, words.tokens, training)
     return history
-
-
-def is_intact(folder: Path) -> bool:
-    """Return whether the model in a folder is intact; a damaged model is trained again."""
-    return not _ngram_folder.faults(folder)
 
 
 def read(corpus: Sequence[str], settings: Words, lmplz_compatible: bool) -> Text:

@@ -17,8 +17,8 @@ from torch import Tensor
 from syntagm import models
 from syntagm.core import InputError
 from syntagm.models import Dropout, OnLstmNetwork, RecurrentModel, State
-from syntagm.training.onlstm.settings import OnLstmSettings
-from syntagm.training.recurrent.learner import RecurrentLearner
+from syntagm.training.onlstm.family import OnLstmSettings
+from syntagm.training.recurrent import RecurrentLearner
 
 # The number of words of a step: standard deviation, minimum, and the probability of half of the mean.
 SPREAD, LEAST, HALVED = 5.0, 5, 0.05

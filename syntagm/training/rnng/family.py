@@ -1,11 +1,50 @@
 """The declaration of the family `rnng`."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from syntagm.core import UsageError
-from syntagm.training.duration import Work, by_gradients, seen_twice
-from syntagm.training.rnng.settings import RnngSettings
-from syntagm.training.trainable import Controlled, Trainable
+from syntagm.training.lstm.family import Size
+from syntagm.training.settings import MODEL, TRAINING, Settings, Words, option, part, refuse_small
+from syntagm.training.trainable import Controlled, Trainable, Work, by_gradients, known_words
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSteps:
+    """The division of the trees into training steps.
+
+    Arguments:
+        batch: the number of trees of a step.
+    """
+
+    batch: int = option("trees per step", 32)
+
+    def __post_init__(self) -> None:
+        refuse_small(self, "batch")
+
+
+@dataclass(frozen=True, slots=True)
+class RnngSettings:
+    """All settings of an RNNG.
+
+    Arguments:
+        size: the size of the model. Hu et al. 2020: as the LSTM.
+        parts: `all`: the state of a derivation is computed from LSTMs over the stack, the actions and the words (Dyer et
+            al. 2016); `stack`: from the stack only (rnng-pytorch).
+        words: the settings for words; the words of trees are used as they are, and `tokens` is for texts to be scored.
+        steps: the division of the trees into steps.
+        loop: the settings of the training loop.
+    """
+
+    size: Size = part(MODEL, Size())
+    parts: Literal["all", "stack"] = option(
+        "LSTMs over the stack, the actions and the words, or over the stack only", "all", group=MODEL
+    )
+    words: Words = part(MODEL, Words())
+    steps: TreeSteps = part(MODEL, TreeSteps())
+    loop: Settings = part(TRAINING, Settings(epochs=18, optimiser="adamw", lr=1e-3, clip=5.0))
+
 
 # Actions per word of the Penn Treebank; words per tree; extended derivations per word, as a multiple of the beam; the share
 # of them for which the search computes the probability of the word.
@@ -24,7 +63,7 @@ def weights(settings: RnngSettings, words: int) -> tuple[float, float]:
     composition = 2 * 8 * size.embedding**2 + 2 * size.embedding**2
     several = 3 if settings.parts == "all" else 1
     inner = several * layer + composition + several * size.hidden**2
-    return float(inner), seen_twice(words) * min(1.0, 2 / max(1, settings.words.threshold)) * size.hidden
+    return float(inner), known_words(words, settings.words.threshold) * size.hidden
 
 
 def _duration(settings: RnngSettings, work: Work) -> tuple[float, float]:

@@ -21,14 +21,13 @@ from torch import Tensor
 from syntagm.core import InputError, Progress, atomic
 from syntagm.models import FORMAT, RnngNetwork, vocabulary
 from syntagm.training.corpora import corpus as corpora
-from syntagm.training.learner import Learner
-from syntagm.training.loop import fit
+from syntagm.training.loop import Learner, fit
 from syntagm.training.record import finished
-from syntagm.training.recurrent.softmax import OnePass
+from syntagm.training.recurrent import OnePass
 from syntagm.training.rnng import oracle
 from syntagm.training.rnng.batch import Batch, batch, nats
+from syntagm.training.rnng.family import RnngSettings
 from syntagm.training.rnng.oracle import Derivation, Encoded, Ints
-from syntagm.training.rnng.settings import RnngSettings
 from syntagm.training.statistics import statistics
 
 # Batches whose trees are sorted by length together.

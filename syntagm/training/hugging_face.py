@@ -1,17 +1,43 @@
-"""Tokenizer and checkpoint files of Hugging Face models in training."""
+"""What the training of transformers shares: batches of rows of similar length, tokenizer files and checkpoints."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import transformers
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from tokenizers import Tokenizer
 
 from syntagm.core import RunError, atomic, regular, utf8
 from syntagm.training.record import begun, finished
+
+# Rows are sorted by length within this many steps: few enough that batches differ from epoch to epoch.
+_NEAR = 50
+
+
+def batches(
+    lengths: NDArray[np.int64] | Sequence[int], batch: int, rank: int, world: int, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Choose the rows of each batch of an epoch, in random order; a remainder that doesn't fill a batch is dropped."""
+    order = generator.permutation(len(lengths))
+    order = order[: len(order) // (batch * world) * batch * world]
+    near = np.arange(len(order)) // (batch * world * _NEAR)
+    groups = order[np.lexsort((np.asarray(lengths, np.int64)[order], near))].reshape(-1, world, batch)
+    return generator.permutation(groups)[:, rank]
+
+
+def groups(rows: Sequence[NDArray[np.int64]], tokens: int) -> Iterator[Sequence[NDArray[np.int64]]]:
+    """Yield groups of rows with at most `tokens` tokens including padding; longer rows are separate groups."""
+    # Rows must be sorted from longest to shortest.
+    first = 0
+    while first < len(rows):
+        count = max(1, tokens // len(rows[first]))
+        yield rows[first : first + count]
+        first += count
 
 
 def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:

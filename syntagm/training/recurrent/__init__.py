@@ -1,1 +1,0 @@
-"""What the training of word-level recurrent networks shares: the stream of words, steps, and held-out likelihood."""

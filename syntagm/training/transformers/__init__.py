@@ -1,1 +1,0 @@
-"""Functions shared by the training of all transformers."""
