@@ -6,10 +6,10 @@ from math import comb, log
 
 import polars as pl
 
-from syntagm.papers.cited import cited
 from syntagm.papers.hu2020.models import label
 from syntagm.papers.hu2020.preparation import of_the_study, with_one_ngram
 from syntagm.papers.hu2020.raw import Raw
+from syntagm.papers.paper import cited
 from syntagm.views import INSTANCE, Cell, Table
 
 # If the probability that any two models agree on all items is above this, models with the same answers are not called copies.

@@ -9,7 +9,6 @@ import polars as pl
 
 from syntagm.core import UsageError
 from syntagm.evaluation import Kind
-from syntagm.papers.cited import cited
 from syntagm.papers.hu2020 import claims_of_perplexity, completeness, multiverse, regressions
 from syntagm.papers.hu2020.claims import CRITERIA, claims
 from syntagm.papers.hu2020.models import label
@@ -18,6 +17,7 @@ from syntagm.papers.hu2020.preparation import build_study, withdrawn
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Missing, Study
+from syntagm.papers.paper import cited
 from syntagm.stats import FALSE, HOLDS, clustered
 from syntagm.stats.mixed.linear import Fit
 from syntagm.views import UNITS, Table, by_circuit

@@ -14,10 +14,10 @@ import polars as pl
 
 from syntagm.core import InputError, UsageError
 from syntagm.evaluation.chance import chance
-from syntagm.papers.cited import cited
 from syntagm.papers.hu2020.models import LABELS, NOT_OF_THE_STUDY, WITHDRAWAL, WITHDRAWN, WORD_BY_WORD
 from syntagm.papers.hu2020.raw import PERPLEXITY, Raw, circuit_of
 from syntagm.papers.hu2020.study import Study
+from syntagm.papers.paper import cited
 from syntagm.suites import Formula, Suite
 from syntagm.views import by_mean, by_vote
 

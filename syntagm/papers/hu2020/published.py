@@ -6,7 +6,6 @@ from dataclasses import replace
 import polars as pl
 
 from syntagm.evaluation import Kind
-from syntagm.papers.cited import cited
 from syntagm.papers.hu2020 import (
     claims_of_items,
     claims_of_numbers,
@@ -22,6 +21,7 @@ from syntagm.papers.hu2020.preparation import SUITES, WORDS, build_study
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Study
+from syntagm.papers.paper import cited
 from syntagm.stats import clustered
 from syntagm.views import UNITS, Cell, Figure, Table
 

@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from syntagm.evaluation import Kind
-from syntagm.papers.cited import cited
 from syntagm.papers.huang2024.raw import (
     AMBIGUITY,
     EFFECTS,
@@ -27,7 +26,7 @@ from syntagm.papers.huang2024.raw import (
     read,
     surprisals,
 )
-from syntagm.papers.paper import Paper
+from syntagm.papers.paper import Paper, cited
 from syntagm.reading_times import effects, tables
 from syntagm.stats import interval
 from syntagm.views import Cell, Figure, Panel, Table, axes, or_none

@@ -15,11 +15,11 @@ import numpy as np
 import polars as pl
 
 from syntagm.core import Progress, RunError
-from syntagm.papers.cited import cited
 from syntagm.papers.experiment import design as places, measured
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.experiment import carry_out
 from syntagm.papers.marvin2018.constructions import by_construction, constructions, probable
+from syntagm.papers.paper import cited
 from syntagm.runs import Run
 from syntagm.stats import interval
 from syntagm.training import record as training

@@ -9,8 +9,8 @@ from functools import cache
 
 import polars as pl
 
-from syntagm.papers.cited import cited
 from syntagm.papers.marvin2018.constructions import constructions, main_and_embedded
+from syntagm.papers.paper import cited
 from syntagm.papers.people import COLUMNS, NOTES, about, cells, rates
 from syntagm.runs import Run, same_items
 from syntagm.views import Agreement, Cell, Table, agreement_over

@@ -23,10 +23,9 @@ from typing import Any
 import polars as pl
 
 from syntagm.evaluation import Estimate
-from syntagm.papers.cited import cited
 from syntagm.papers.marvin2018 import experiment, people
 from syntagm.papers.marvin2018.constructions import MEASURE, PROBABLE, by_construction, constructions, main_and_embedded
-from syntagm.papers.paper import Experiment, Paper
+from syntagm.papers.paper import Experiment, Paper, cited
 from syntagm.papers.people import divided
 from syntagm.runs import Run, having, named
 from syntagm.stats import score

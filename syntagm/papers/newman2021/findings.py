@@ -10,8 +10,8 @@ from itertools import product
 from math import isclose
 
 from syntagm.evaluation import Cut, Estimate, Group
-from syntagm.papers.cited import cited
 from syntagm.papers.newman2021.rows import cut_offs, estimate_difference, rows, signatures, with_tse
+from syntagm.papers.paper import cited
 from syntagm.runs import Run
 from syntagm.stats import FALSE, HOLDS, OPEN, Range
 from syntagm.views import Cell, Table, or_none

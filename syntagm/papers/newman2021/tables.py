@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from syntagm.evaluation import Estimate
-from syntagm.papers.cited import cited
 from syntagm.papers.newman2021.rows import PAIRED, has_all_suites, published_row, rows, signatures
+from syntagm.papers.paper import cited
 from syntagm.runs import Run
 from syntagm.views import Cell, Table, kept, narrowed, or_none
 

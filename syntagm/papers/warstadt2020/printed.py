@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from syntagm.evaluation import Estimate, Group
-from syntagm.papers.cited import cited
+from syntagm.papers.paper import cited
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, published
 from syntagm.papers.warstadt2020.raw import PEOPLE, Judgements, count_wins
 from syntagm.papers.warstadt2020.tables import Samples

@@ -9,7 +9,7 @@ from math import ceil, nan
 
 from syntagm.evaluation import Kind
 from syntagm.papers import people
-from syntagm.papers.cited import cited
+from syntagm.papers.paper import cited
 from syntagm.papers.warstadt2020.paradigms import Paradigm
 from syntagm.papers.warstadt2020.tables import Known
 from syntagm.runs import Run
