@@ -10,8 +10,8 @@ from training_for_tests import bracketed
 
 from syntagm.cli import main
 from syntagm.core import RunError
+from syntagm.papers import cited
 from syntagm.papers.marvin2018 import reproduce as marvin2018
-from syntagm.papers.paper import cited
 from syntagm.runs import Run, open_run
 from syntagm.suites import Item, Sentence, Suite
 from syntagm.suites.formats import marvin2018 as names

@@ -393,7 +393,7 @@ def test_other_runs_are_refused(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_rows_of_the_bundled_suites() -> None:
     """All suites that `--model` runs have a row of the paper's table."""
-    from syntagm.papers.paper import cited
+    from syntagm.papers import cited
     from syntagm.suites import read_suites
 
     known = {tag for line in cited("newman2021")["table2"] for tag in line["constructions"]}

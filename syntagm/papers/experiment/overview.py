@@ -5,7 +5,7 @@ from math import prod
 from pathlib import Path
 
 from syntagm.core import regular
-from syntagm.papers.experiment import design as places, measured
+from syntagm.papers.experiment import design as places
 from syntagm.training import record as training
 from syntagm.views import Cell, Table
 
@@ -15,12 +15,12 @@ _PART = ("size", "sample")
 
 def tables(folder: Path) -> Iterator[tuple[str, Table]]:
     """Yield the tables of an experiment's folder, with the names of their files."""
-    finished = [model for model, _ in measured.finished(folder)]
+    finished = [model for model, _ in places.finished_models(folder)]
     part = [name for name in _PART if name != "sample" or any(model["sample"] > 1 for model in finished)]
     texts: dict[tuple[Cell, ...], list[str]] = {}
     models: dict[tuple[Cell, ...], int] = {}
     for model in finished:
-        place, family = places.model(folder, measured.cell(model)), model["family"]
+        place, family = places.model_folder(folder, places.cell_of(model)), model["family"]
         trained = training.finished(place) or {}
         key = tuple(model[name] for name in part)
         # GPT-2s have none, nor have models that were trained before it was recorded.

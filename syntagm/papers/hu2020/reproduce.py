@@ -17,8 +17,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from syntagm.core import Progress
-from syntagm.papers.experiment import measured
-from syntagm.papers.experiment.design import Design, simulations
+from syntagm.papers.experiment.design import (
+    Design,
+    cell_of,
+    distinguishing_keys,
+    finished_models,
+    perplexities,
+    requested_sizes,
+    simulations,
+)
 from syntagm.papers.experiment.experiment import carry_out
 from syntagm.papers.hu2020 import completeness, figures, findings, published, regressions, study as _study, tables
 from syntagm.papers.hu2020.preparation import SUITES as LEFT_OUT, WORDS
@@ -87,8 +94,8 @@ def tests(design: Design, finished: bool) -> list[Planned]:
     else:
         began = design.record().exists()
         # The results are those of all models of the folder.
-        cells = dict.fromkeys(map(measured.cell, measured.models(folder) if began else []))
-        sizes = (measured.sizes(folder) if began else {}) | dict(design.sizes)
+        cells = dict.fromkeys(map(cell_of, perplexities(folder) if began else []))
+        sizes = (requested_sizes(folder) if began else {}) | dict(design.sizes)
         cells |= dict.fromkeys(design.cells())
         study = _study.planned(cells, read_suites(*design.suites), _millions(sizes), ASIDE)
     return regressions.plan_tests(study, simulations(folder)) if _is_compared(study) else []
@@ -96,7 +103,7 @@ def tests(design: Design, finished: bool) -> list[Planned]:
 
 def _studied(folder: Path) -> _study.Study:
     """Build the study of all finished models of an experiment."""
-    return _study.of_experiment(list(measured.finished(folder)), _millions(measured.sizes(folder)), ASIDE)
+    return _study.of_experiment(list(finished_models(folder)), _millions(requested_sizes(folder)), ASIDE)
 
 
 def _millions(sizes: Mapping[str, int]) -> dict[str, float]:
@@ -110,16 +117,16 @@ def _is_compared(study: _study.Study) -> bool:
 
 def _short(table: Table, folder: Path) -> Table:
     """Return the table of results without the scores of single suites."""
-    width = table.columns.index(SCORE[-1]) + 1 + len(_circuits(list(measured.finished(folder))))
+    width = table.columns.index(SCORE[-1]) + 1 + len(_circuits(list(finished_models(folder))))
     return replace(table, columns=table.columns[:width], rows=tuple(row[:width] for row in table.rows))
 
 
 def results(folder: Path) -> Table:
     """Make the table of results: the text, perplexity, SG score, circuit scores and suite scores of each finished model."""
-    finished = list(measured.finished(folder))
+    finished = list(finished_models(folder))
     circuits = _circuits(finished)
     suites = list(dict.fromkeys(suite.name for _, run in finished for suite in run.suites if suite.predictions))
-    keys = measured.distinguishing_keys(finished)
+    keys = distinguishing_keys(finished)
     rows = [
         (*(model[key] for key in (*keys, "training_words", *SUMS)), *_scores(run, circuits, suites))
         for model, run in finished
