@@ -12,10 +12,8 @@ from syntagm.papers.experiment.experiment import (
     remaining_seconds as remaining_seconds,
 )
 from syntagm.papers.hu2020 import claims as claims, multiverse as multiverse
-from syntagm.papers.hu2020.models import MODELS as MODELS
 from syntagm.papers.hu2020.multiverse import Analysis as Analysis, Claim as Claim, View as View
-from syntagm.papers.hu2020.preparation import WORDS as WORDS
-from syntagm.papers.hu2020.raw import circuit_of as circuit_of
-from syntagm.papers.hu2020.study import Study as Study
+from syntagm.papers.hu2020.raw import WORDS as WORDS, circuit_of as circuit_of
+from syntagm.papers.hu2020.study import MODELS as MODELS, Study as Study
 from syntagm.papers.paper import Experiment as Experiment, Outputs as Outputs, Paper as Paper, cited as cited
 from syntagm.papers.warstadt2020.paradigms import published as published
