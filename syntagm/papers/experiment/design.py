@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.core import RENEWED, Form, RunError, Shape, atomic
+from syntagm.papers.experiment.hyperparameters import Options
 from syntagm.runs import PERPLEXITY, Run, has_run, ledger, open_run, read_record
 from syntagm.training import families, record as training
-
-Options = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,54 +98,44 @@ class Design:
         return {part_name(size, sample): words for size, words in self.sizes.items()}
 
     def record(self) -> Path:
-        """Return the path of the file with the design."""
         return record_path(self.folder)
 
     def part(self, name: str) -> Path:
-        """Return the file of a subset of the corpus."""
         return part_file(self.folder, name, self.corpus)
 
     def model(self, cell: Cell) -> Path:
         return model_folder(self.folder, cell)
 
     def run(self, cell: Cell) -> Path:
-        """Return the run directory of a model."""
         return run_folder(self.folder, cell)
 
     def perplexity(self, cell: Cell) -> Path:
-        """Return the file with the perplexity of a model."""
         return perplexity_path(self.folder, cell)
 
 
 def record_path(folder: Path) -> Path:
-    """Return the path of the file with the design in the folder of an experiment."""
     return folder / "experiment.json"
 
 
 def part_file(folder: Path, name: str, corpus: Sequence[str]) -> Path:
-    """Return the file of a subset of a corpus in the folder of an experiment."""
     from syntagm.training import nested
 
     return folder / "corpora" / f"{name}{nested.suffix(corpus)}"
 
 
 def model_folder(folder: Path, cell: Cell) -> Path:
-    """Return the folder of a model in the folder of an experiment."""
     return folder / "models" / cell.name
 
 
 def run_folder(folder: Path, cell: Cell) -> Path:
-    """Return the run directory of a model in the folder of an experiment."""
     return folder / "runs" / cell.name
 
 
 def perplexity_path(folder: Path, cell: Cell) -> Path:
-    """Return the file with the perplexity of a model in the folder of an experiment."""
     return folder / "perplexity" / f"{cell.name}.json"
 
 
 def simulations(folder: Path) -> Path:
-    """Return the folder of simulated responses in the folder of an experiment."""
     return atomic.inside(folder, "simulations")
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from syntagm.core import NONE, Progress, RunError, UsageError, atomic
 from syntagm.models import LanguageModel
 from syntagm.papers.experiment import hyperparameters, record
-from syntagm.papers.experiment.design import Cell, Design, Options, is_damaged, is_scored, lost_run, state_of
+from syntagm.papers.experiment.design import Cell, Design, is_damaged, is_scored, lost_run, state_of
+from syntagm.papers.experiment.hyperparameters import Options
 from syntagm.papers.experiment.record import locked_folder
 from syntagm.runs import PERPLEXITY
 from syntagm.training import REACHED, Work, families, record as training

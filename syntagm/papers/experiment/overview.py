@@ -33,16 +33,8 @@ def tables(folder: Path) -> Iterator[tuple[str, Table]]:
         of_model = (family, *key, parameters(place), vocabulary)
         models[of_model] = models.get(of_model, 0) + 1
     if texts:
-        columns = (
-            *part,
-            "sentences",
-            "tokens",
-            "types",
-            "unknown_types",
-            "unseen_in_valid",
-            "unseen_in_test",
-            "families",
-        )
+        counted = ("sentences", "tokens", "types", "unknown_types", "unseen_in_valid", "unseen_in_test")
+        columns: tuple[str, ...] = (*part, *counted, "families")
         rows = [(*row, ", ".join(families)) for row, families in texts.items()]
         yield "texts", Table("Training texts", columns, tuple(rows), (), _TEXTS)
     if models:

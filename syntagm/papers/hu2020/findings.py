@@ -191,11 +191,7 @@ def table(checks: "Sequence[Check]", findings: Findings) -> Table:
         *(f"On the publication, not from these data: {remark}" for remark in findings.printed["remarks"].values()),
     )
     return Table(
-        "The printed paper and its raw data",
-        ("claim", "printed", "computed", "verdict"),
-        tuple(rows),
-        (),
-        notes,
+        "The printed paper and its raw data", ("claim", "printed", "computed", "verdict"), tuple(rows), (), notes
     )
 
 

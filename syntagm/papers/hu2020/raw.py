@@ -1,4 +1,4 @@
-"""Reader of the raw data of Hu et al. 2020: `perplexity.csv` and `sg_results/*.csv` of their repository's `data/raw`.
+"""The raw data of Hu et al. 2020 (`perplexity.csv`, `sg_results/*.csv`): read, prepared, and compared with the paper.
 
 A results file has the columns model, suite, item and correct (True or False). Models are named NAME_CORPUS_SEED, with an empty
 corpus for off-the-shelf models. The perplexity file has the columns model, corpus, seed and test_ppl.
@@ -165,18 +165,16 @@ def _read(file: Path, columns: Sequence[str]) -> pl.DataFrame:
 _INSTANCES = {"id": pl.String, "name": pl.String, "corpus": pl.String, "seed": pl.Int64}
 
 
+# How raw data are prepared before means are computed (`notebooks/main.py` of their repository):
 # 1. Suites are assigned to circuits by the beginnings of their names (`circuit_of`).
 # 2. Three suites are excluded; 31 of the 34 remain (`with_suites`).
 # 3. Models that do not belong to the study are excluded (`of_the_study`).
 # 4. The seeds of the n-gram model, which only break ties, become one instance by vote (`with_one_ngram`).
 # 5. and 6., scores and deltas, are in `views.classes`.
 
+
 # Number of suites -> excluded suites.
-SUITES = {
-    "31": ("fgd-embed3", "fgd-embed4", "nn-nv-rpl"),
-    "33": ("nn-nv-rpl",),
-    "34": (),
-}
+SUITES = {"31": ("fgd-embed3", "fgd-embed4", "nn-nv-rpl"), "33": ("nn-nv-rpl",), "34": ()}
 VOTES = ("vote", "mean")
 # Corpus -> millions of words, as in the paper's regression.
 WORDS = {"XS": 1.0, "SM": 4.8, "MD": 14.0, "LG": 42.0}

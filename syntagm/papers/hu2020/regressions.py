@@ -155,16 +155,8 @@ def fits(fitted_models: Fits) -> Table:
         for name, fit in fitted_models.fits.items()
     )  # fmt: skip
     columns = (
-        "model",
-        "parameters",
-        "observations",
-        "residual SD",
-        "starts",
-        "spread",
-        "converged",
-        "singular",
-        "remarks",
-    )
+        "model", "parameters", "observations", "residual SD", "starts", "spread", "converged", "singular", "remarks",
+    )  # fmt: skip
     notes = ("spread: the range of the final deviances of all starts.", *_notes(fitted_models))
     return Table("Mixed-effects regressions: fit diagnostics", columns, rows, (), notes)
 
