@@ -19,10 +19,9 @@ import polars as pl
 
 from benchmarks.coverage_rows import Row, page, rate
 from syntagm.core import counted
-from syntagm.papers import MODELS, WORDS, Analysis, Claim, Study, View, circuit_of, claims, multiverse
-from syntagm.papers.cited import cited
+from syntagm.papers import MODELS, WORDS, Analysis, Claim, Study, View, circuit_of, cited, claims, multiverse
 from syntagm.papers.hu2020.multiverse import SUITES
-from syntagm.papers.hu2020.preparation import SUITES as EXCLUDED
+from syntagm.papers.hu2020.raw import SUITES as EXCLUDED
 from syntagm.stats import FALSE, Suites
 from syntagm.views import ITEM
 

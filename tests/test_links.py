@@ -9,9 +9,8 @@ from toy_runs import agreement, interrupt, toy_run
 
 from syntagm.cli import main
 from syntagm.core import Progress, RunError, atomic, lock
-from syntagm.papers import Design, parts
-from syntagm.papers.experiment import experiment, model as of_model
-from syntagm.papers.experiment.design import Cell
+from syntagm.papers import Cell, Design
+from syntagm.papers.experiment import experiment
 from syntagm.runs import open_run
 
 TEXT = "The farmer sees the dog.\nThe dog sees the farmer.\nThe sailor likes the farmer.\n"
@@ -192,7 +191,7 @@ def _draw(design: Design, cell: Cell) -> None:
     from syntagm.papers import record
 
     record.begin(design, Progress())
-    parts.draw(design, Progress())
+    record.draw_subsets(design, Progress())
 
 
 def _lock(design: Design, cell: Cell) -> None:
@@ -206,11 +205,15 @@ INSIDE: Mapping[str, Callable[[Path], None]] = {
     "an n-gram model in training": lambda folder: _inside_a_model(folder, "unfinished"),
     "the state of a training": lambda folder: _inside_a_model(folder, "state"),
     "the subsets of a study": _of_study("corpora", _draw),
-    "the models of a study": _of_study("models", lambda design, cell: of_model.train(design, cell, Progress())),
-    "a model of a study": _of_study("models/ngram-xs", lambda design, cell: of_model.train(design, cell, Progress())),
+    "the models of a study": _of_study("models", lambda design, cell: experiment.train_model(design, cell, Progress())),
+    "a model of a study": _of_study(
+        "models/ngram-xs", lambda design, cell: experiment.train_model(design, cell, Progress())
+    ),
     "the lock of a model of a study": _of_study("models/ngram-xs", _lock),
-    "the runs of a study": _of_study("runs", lambda design, cell: of_model.score(design, cell, Progress())),
-    "a run of a study": _of_study("runs/ngram-xs", lambda design, cell: of_model.score(design, cell, Progress())),
+    "the runs of a study": _of_study("runs", lambda design, cell: experiment.score_model(design, cell, Progress())),
+    "a run of a study": _of_study(
+        "runs/ngram-xs", lambda design, cell: experiment.score_model(design, cell, Progress())
+    ),
 }
 
 

@@ -178,12 +178,12 @@ def _number(option: str, text: str) -> int:
 
 def _show_plan(paper: str, design: "Design") -> bool:
     """Print the models to train, their progress, and the estimated remaining time; return whether all are finished."""
-    from syntagm.papers import duration, measured, parts, record
+    from syntagm.papers import basis_of_estimates, operations_per_second, record, remaining_seconds, state_of
 
     # Without this check, the plan of another experiment would call the models of this folder finished.
     record.check(design)
-    words = parts.words(design)
-    cells, speed = design.cells(), duration.operations(design.device)
+    words = record.count_words(design)
+    cells, speed = design.cells(), operations_per_second(design.device)
     print(f"{paper} in {design.folder}: {len(cells)} models")
     for name, files in (("corpus", design.corpus), ("valid", design.valid), ("test", design.test)):
         print(f"  {name:10}{words[name]:>12,} words  {', '.join(map(str, files))}")
@@ -197,12 +197,12 @@ def _show_plan(paper: str, design: "Design") -> bool:
         print(f"  {family:<9} " + " ".join(f"{name}={value}" for name, value in options.items()))
     total, finished = 0.0, True
     for cell in cells:
-        total += (seconds := duration.remaining(design, cell, words, speed))
-        state = measured.state(design, cell)
+        total += (seconds := remaining_seconds(design, cell, words, speed))
+        state = state_of(design, cell)
         finished = finished and state == "done"
         print(f"  {cell.name:20} {state:8} {_shown(seconds):>8}")
     left = f"about {shown_duration(total)} at most, one process" if total else "nothing is left to do"
-    print(f"{left}; {duration.basis(speed)}" if total else left, flush=True)
+    print(f"{left}; {basis_of_estimates(speed)}" if total else left, flush=True)
     return finished
 
 

@@ -1,12 +1,14 @@
-"""Declarations of papers for `syntagm reproduce`. Each folder has one, called `PAPER`, in its `reproduce.py`."""
+"""Declarations of papers (`PAPER` in the `reproduce.py` of each folder), and the numbers transcribed from them."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from syntagm.core import registry
+from syntagm.core import registry, toml, utf8
 
 if TYPE_CHECKING:
     from syntagm.core import Progress
@@ -14,6 +16,21 @@ if TYPE_CHECKING:
     from syntagm.stats import Planned
     from syntagm.views import Figure, Table
 
+_FOLDER = Path(__file__).resolve().parent
+
+
+@cache
+def cited(name: str) -> Mapping[str, Any]:
+    """Return the transcribed numbers of a paper and their source, from `papers/NAME/cited.toml`.
+
+    >>> cited("marvin2018")["transcribed"]
+    True
+    """
+    path = _FOLDER / name / "cited.toml"
+    return MappingProxyType(toml.read(utf8.read(path), str(path)))
+
+
+if TYPE_CHECKING:
     Outputs = Mapping[str, Table | Figure] | Iterable[tuple[str, Table | Figure]]
 
 

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -45,8 +45,6 @@ FOLDER, JOB, END, PROGRESS, LOG, RUNS = "jobs", "job.json", "end.json", "progres
 _NUMBER = re.compile(r"\d{4,9}")
 # The most jobs at all, models of a job, and starts of its process.
 JOBS, MODELS, STARTS = 9999, 8, 3
-# How much less the processor is given to jobs than to pages.
-_NICE = 15
 # How often the process is looked at, how long it may take to end when it is asked to, and how often its memory is added
 # up, in seconds.
 _LOOK, _GRACE, _WEIGH = 0.2, 10.0, 1.0
@@ -245,6 +243,11 @@ class Jobs:
             return ("cancelled" if end["state"] == "cancelled" else "failed"), end["why"]
         return ("running" if self._running == job.number else "waiting"), ""
 
+    def standing(self, job: Job) -> tuple[State, str, Progress]:
+        """Return how a job stands, why if it failed, and how far it is if it runs."""
+        state, why = self.ended(job)
+        return state, why, self.progress(job) if state == "running" else Progress()
+
     def progress(self, job: Job) -> Progress:
         """Return how far a job is, as its process last said."""
         try:
@@ -380,12 +383,6 @@ def _environment() -> dict[str, str]:
     return {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads, **os.environ}
 
 
-def lower_priority() -> None:
-    """Give this process less of the processor than those that answer."""
-    with contextlib.suppress(OSError):
-        os.nice(_NICE)
-
-
 def _memory() -> float:
     return float(os.sysconf("SC_PHYS_PAGES") * _PAGE)
 
@@ -416,13 +413,6 @@ def refuse_changed(job: Job) -> None:
         raise RunError(str(job.file), f"can't be read ({error.strerror})", "the text that is scored") from error
     if digest_of(content) != job.digest:
         raise RunError(str(job.file), "damaged or edited", "the text that was scored", "Score the suite again.")
-
-
-def in_states(jobs: Jobs) -> Iterator[tuple[Job, State, str, Progress]]:
-    """Yield all jobs, the last one first, with how they stand."""
-    for job in reversed(jobs.all()):
-        state, why = jobs.ended(job)
-        yield job, state, why, jobs.progress(job) if state == "running" else Progress()
 
 
 def faults(folder: Path) -> dict[Path, SyntagmError]:

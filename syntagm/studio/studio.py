@@ -1,24 +1,138 @@
-"""The studio as a whole: its pages, its folder, and what it holds while the server runs."""
+"""The studio as a whole: its pages, among them those of jobs, its folder, and what it holds while the server runs."""
 
 import contextlib
+import json
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import quote
 
-from syntagm.core import NONE, Permissions, lock
-from syntagm.report import Route, content
-from syntagm.runs import Run
+from starlette.responses import Response
+
+from syntagm.core import NONE, Permissions, UsageError, lock
+from syntagm.report import Asked, Missing, Route, Served, Shelf, content, moved, routes_under
+from syntagm.runs import Run, open_run
 from syntagm.studio import frame
-from syntagm.studio.bench import Bench
 from syntagm.studio.frame import Ways
-from syntagm.studio.jobs import Jobs, Limits
-from syntagm.studio.library import RESULTS, Library
-from syntagm.studio.overseeing import Overseeing
+from syntagm.studio.jobs import Job, Jobs, Limits, Progress
+from syntagm.studio.library import OF_JOB, RESULTS, Library
 from syntagm.studio.store import Store
-from syntagm.studio.trying import Trying
+from syntagm.studio.trying import Bench, Trying
 from syntagm.studio.writing import Writing
 from syntagm.suites import Suite
+
+# The jobs whose pages are kept.
+_KEPT = 4
+
+
+class JobPages:
+    """The pages of jobs."""
+
+    def __init__(self, jobs: Jobs, ways: Ways, tries: bool = False) -> None:
+        self.jobs, self.ways, self.tries = jobs, ways, tries
+        # A number is given again if the last job is moved away.
+        self._shelves: OrderedDict[tuple[str, float, str], Shelf] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def routes(self) -> list[Route]:
+        """Return the routes of the pages."""
+        return [
+            Route("/jobs", self.overview),
+            Route("/jobs", self.change, methods=("POST",)),
+            Route("/jobs/{job}", self.show),
+            Route("/jobs/{job}/state", self.tell),
+            *routes_under("/jobs/{job}", self._open),
+        ]
+
+    def overview(self, asked: Asked) -> Response:
+        """List all jobs."""
+        listed = [_described(job, *self.jobs.standing(job)) for job in reversed(self.jobs.all())]
+        running = [entry["number"] for entry in listed if entry["open"]]
+        variables = {
+            "limits": str(self.jobs.limits),
+            "jobs": listed,
+            "watched": f"/jobs/{running[-1]}/state" if running else "",
+        }
+        return frame.respond(self.ways, "/jobs", "jobs.html", "Jobs", variables)
+
+    def show(self, asked: Asked) -> Response:
+        """Show a job."""
+        job = self._find(asked)
+        variables = {
+            "job": _described(job, *self.jobs.standing(job)),
+            "commands": job.commands,
+            "models": [*job.models.items()],
+        }
+        return frame.respond(self.ways, "/jobs", "job.html", f"Job {job.number}: {job.suite}", variables)
+
+    def tell(self, asked: Asked) -> Response:
+        """Return how a job stands as JSON, for the script that watches it."""
+        job = self._find(asked)
+        state, _, progress = self.jobs.standing(job)
+        answer = {"state": state, "done": progress.done, "total": progress.total, "note": _note(progress)}
+        return content(json.dumps(answer).encode(), "application/json")
+
+    def change(self, asked: Asked) -> Response:
+        """Cancel a job, or continue one."""
+        form = asked.form()
+        if number := form.get("cancel"):
+            self.jobs.cancel(number)
+        elif number := form.get("again"):
+            self.jobs.again(number)
+        else:
+            raise UsageError("jobs", "no button", "cancel or continue")
+        return moved("/jobs")
+
+    def _find(self, asked: Asked) -> Job:
+        try:
+            return self.jobs.find(asked.names["job"])
+        except UsageError as error:
+            raise Missing(error.place, error.found, error.expected, error.cure) from error
+
+    def _open(self, asked: Asked) -> tuple[Shelf, Served]:
+        """Return the runs of a job for their pages."""
+        job = self._find(asked)
+        if not job.done:
+            raise Missing(f"job {job.number}", "no results yet", "a job that is done", "See how it stands at /jobs.")
+        with self._lock:
+            key = (job.number, job.created, job.digest)
+            if key not in self._shelves:
+                self._shelves[key] = Shelf([open_run(job.run_folder(label)) for label in job.models])
+                while len(self._shelves) > _KEPT:
+                    self._shelves.popitem(last=False)
+            shelf = self._shelves[key]
+        more = (*self.ways.listed, (f"Job {job.number}", f"/jobs/{job.number}"))
+        trial = f"{OF_JOB}{job.number}:" if self.tries else ""
+        return shelf, Served(prefix=f"/jobs/{quote(job.number)}", more=more, trial=trial)
+
+
+def _described(job: Job, state: str, why: str, progress: Progress) -> dict[str, object]:
+    return {
+        "number": job.number,
+        "suite": job.suite,
+        "models": ", ".join(job.models),
+        "sample": f"{job.limit:,} items" if job.limit else "all items",
+        "when": datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "state": state,
+        "why": why,
+        "done": progress.done,
+        "most": progress.total or 1,
+        "note": _note(progress),
+        "finished": state == "done",
+        "open": state in ("waiting", "running"),
+        "running": state == "running",
+        "continues": state in ("cancelled", "failed"),
+    }
+
+
+def _note(progress: Progress) -> str:
+    if progress.note:
+        return f"{progress.model}: {progress.note}" if progress.model else progress.note
+    return f"{progress.model}: {progress.done:,} of {progress.total:,} sentences" if progress.total else "starting"
 
 
 class Studio:
@@ -64,7 +178,7 @@ class Studio:
         written: list[Route] = []
         if self.store and self.jobs:
             written = Writing(self.store, self.library, self.jobs, self.ways).routes()
-            written += Overseeing(self.jobs, self.ways, bool(self.bench.models)).routes()
+            written += JobPages(self.jobs, self.ways, bool(self.bench.models)).routes()
         return [
             *written,
             Route("/studio.css", lambda asked: content(frame.STYLE.encode(), "text/css"), "open"),

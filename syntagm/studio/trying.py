@@ -4,7 +4,11 @@ The page is a form whose fields are in its address, so that it can be kept and s
 suite brings its conditions, regions and predictions; without one, there is a sentence, or two that make a pair.
 """
 
+import re
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, TypeAlias
@@ -13,7 +17,8 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 from starlette.responses import Response
 
-from syntagm.core import InputError, SyntagmError, UsageError
+from syntagm.core import NONE, InputError, Permissions, RunError, SyntagmError, UsageError, did_you_mean
+from syntagm.models import LanguageModel, names, sweeps
 from syntagm.report import (
     CONDITIONS,
     DIFFERENCE,
@@ -31,12 +36,167 @@ from syntagm.report import (
     shell,
 )
 from syntagm.runs import Run
-from syntagm.studio import drafts, frame, notation
-from syntagm.studio.bench import Bench
+from syntagm.runs.evaluate import evaluate
+from syntagm.studio import drafts, frame
 from syntagm.studio.frame import Raw, Ways
 from syntagm.studio.library import Library
 from syntagm.studio.store import Conflict
-from syntagm.suites import LANGUAGES, Item, Prediction, Sentence, Suite, parse, public_tags
+from syntagm.suites import (
+    LANGUAGES,
+    WHOLE,
+    Item,
+    Prediction,
+    Sentence,
+    Suite,
+    contents_of,
+    parse,
+    public_tags,
+    sentence_of,
+)
+
+# A sentence in a field has ` | ` between its regions: "The keys | to the cabinet | are here |~." A region that begins with
+# `~` follows without a blank, as in the spreadsheet format. Without ` | ` there are no regions. What is read is scored and
+# kept character by character: blanks inside of a region stay, whichever they are.
+
+# The most characters of a sentence.
+LONGEST = 2000
+_BORDER = re.compile(r"(?:^| +)\|(?= |~|$)")
+# Fields of forms end lines in their own way; in a sentence, a line break is a blank.
+_BREAK = re.compile(r" *(?:\r\n|\r|\n)\s*")
+
+
+def in_one_line(sentence: Sentence) -> str:
+    """Return a sentence with its regions in one line.
+
+    >>> in_one_line(sentence_of({"subject": "The keys", "verb": "are here", "end": "~."}, ""))
+    'The keys | are here |~.'
+    """
+    if not sentence.regions:
+        return sentence.text
+    contents = [content for _, content in contents_of(sentence)]
+    return " ".join(
+        contents[:1] + [f"|{'' if content.startswith('~') else ' '}{content}".strip() for content in contents[1:]]
+    )
+
+
+def is_lossless(sentence: Sentence) -> bool:
+    """Return whether a sentence can be written in one line and read back as it was.
+
+    Not if it has ` | ` of its own, begins or ends with a blank, or has anything but single blanks between its regions.
+
+    >>> is_lossless(read_sentence("The keys | are  here", "")), is_lossless(Sentence("a | b"))
+    (True, False)
+    """
+    try:
+        return read_sentence(in_one_line(sentence), "", [region.name for region in sentence.regions]) == sentence
+    except InputError:
+        return False
+
+
+def cleaned(line: str) -> str:
+    """Return the text of a field as one line: without blanks around it, and with a blank for each line break."""
+    return _BREAK.sub(" ", line).strip(" \t")
+
+
+def read_sentence(line: str, place: str, names: Sequence[str] = ()) -> Sentence:
+    """Read a sentence.
+
+    Arguments:
+        line: the sentence in one line.
+        place: the place, for messages.
+        names: the names of the regions; if the line has another number of regions, they are numbered from 1.
+
+    Raises:
+        InputError: the sentence is too long, or empty.
+
+    >>> [region.name for region in read_sentence("The keys | are here |~.", "", ["subject", "verb", "end"]).regions]
+    ['subject', 'verb', 'end']
+    >>> read_sentence("It rained.", "").regions
+    ()
+    """
+    if len(line) > LONGEST:
+        raise InputError(place, f"{len(line):,} characters", f"at most {LONGEST:,}")
+    line = cleaned(line)
+    if not line.strip():
+        raise InputError(place, "an empty sentence", "a sentence")
+    parts = [part.strip(" ") for part in _BORDER.split(line)]
+    if len(parts) == 1:
+        return sentence_of({WHOLE: line}, place)
+    if len(set(names)) != len(parts):
+        names = [str(number) for number in range(1, len(parts) + 1)]
+    return sentence_of(dict(zip(names, parts, strict=True)), place)
+
+
+# The runs of tried sentences that are kept, and the seconds that one waits for another. Only one may wait while another is
+# scored, because each has one of the few threads that answer.
+KEPT, PATIENCE, WAITING = 64, 20.0, 2
+_BUSY = "Another sentence is being scored, or a model is being loaded."
+
+
+class Bench:
+    """Models by their labels."""
+
+    def __init__(self, models: Sequence[str], permissions: Permissions = NONE) -> None:
+        self.permissions = permissions
+        found = [(text, model) for text in models for model in sweeps.several(text)]
+        labels = [sweeps.folder_name(sweeps.label_part(*pair)) for pair in found]
+        if len(set(labels)) < len(labels):
+            labels = [sweeps.folder_name(model) for _, model in found]
+        self.models: Mapping[str, str] = dict(zip(labels, (model for _, model in found), strict=True))
+        if len(self.models) < len(labels):
+            raise UsageError("--model", "the same model twice", "each model once")
+        for model in self.models.values():
+            names.check(model, permissions)
+        self._loaded: tuple[str, LanguageModel] | None = None
+        self._kept: OrderedDict[tuple[str, str], Run] = OrderedDict()
+        self._lock, self._places = threading.Lock(), threading.Semaphore(WAITING)
+
+    def find(self, label: str) -> str:
+        if label not in self.models:
+            known = ", ".join(self.models) or "a model, which `syntagm serve --model NAME` names"
+            raise UsageError("model", repr(label[:100]), known, did_you_mean(label, self.models))
+        return self.models[label]
+
+    def score(self, label: str, suite: Suite, measures: Sequence[str] = ()) -> Run:
+        """Evaluate a model on a small suite in memory."""
+        # The representation of a suite that is a dataclass has all of it.
+        key = (label, repr((suite.items, suite.predictions, suite.aggregate, tuple(measures))))
+        with self._turn():
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+            run = evaluate(self._load(label), suite, measures=measures or None)
+            run.name = label
+            self._kept[key] = run
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            return run
+
+    def _load(self, label: str) -> LanguageModel:
+        name = self.find(label)
+        if self._loaded is None or self._loaded[0] != label:
+            self._loaded = None  # its memory is free before the next one is loaded
+            model = names.load_permitted(name, self.permissions)
+            model.label = label
+            self._loaded = (label, model)
+        return self._loaded[1]
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        if not self._places.acquire(blocking=False):
+            raise RunError("the models", "busy", "a free one", f"{_BUSY} Try again in a moment.")
+        try:
+            if not self._lock.acquire(timeout=PATIENCE):
+                raise RunError(
+                    "the models", f"busy for {PATIENCE:g} seconds", "a free one", f"{_BUSY} Try again later."
+                )
+            try:
+                yield
+            finally:
+                self._lock.release()
+        finally:
+            self._places.release()
+
 
 # The name of an item, and the headings and contents of what a page shows of it.
 Part: TypeAlias = tuple[str, list[tuple[str, Markup]]]
@@ -220,7 +380,7 @@ class Trying:
     def _keeping(self, trial: Trial | None) -> dict[str, Any]:
         if not trial or not self.library.store:
             return {}
-        sentences = [(Raw(name), Raw(notation.written(sentence))) for name, sentence in trial.edited.items()]
+        sentences = [(Raw(name), Raw(in_one_line(sentence))) for name, sentence in trial.edited.items()]
         return {"sentences": sentences, "from": Raw(trial.suite), "item": Raw(trial.item)}
 
 
@@ -259,10 +419,10 @@ def _grouped(query: Query) -> dict[str, list[str]]:
 
 def _edited(text: str, condition: str, original: Sentence | None = None) -> Sentence:
     """Read the field of a condition. A sentence that was not edited is the original, whatever it contains."""
-    if original and notation.cleaned(text) == notation.cleaned(notation.written(original)):
+    if original and cleaned(text) == cleaned(in_one_line(original)):
         return original
-    sentence = notation.read(text, condition, [region.name for region in original.regions] if original else [])
-    if not all(map(notation.is_lossless, [sentence, *([original] if original else [])])):
+    sentence = read_sentence(text, condition, [region.name for region in original.regions] if original else [])
+    if not all(map(is_lossless, [sentence, *([original] if original else [])])):
         found = "a sentence that one line can't hold: it has ` | ` or `~` of its own, or other blanks between regions"
         raise InputError(f"condition {condition}", found, "regions with single blanks between them", "Edit its suite.")
     return sentence
@@ -272,8 +432,8 @@ def _rows(given: Mapping[str, Sequence[str]], trial: Trial | None) -> list[dict[
     """Return the rows of the form: a condition, its original, and the sentence in the field."""
     # What can't be read stands in the fields as it was sent.
     if trial:
-        texts = {name: notation.written(sentence) for name, sentence in trial.edited.items()}
-        originals = {name: notation.written(sentence) for name, sentence in trial.pinned.items()}
+        texts = {name: in_one_line(sentence) for name, sentence in trial.edited.items()}
+        originals = {name: in_one_line(sentence) for name, sentence in trial.pinned.items()}
     elif given.get("suite") and given.get("condition"):
         texts, originals = dict(zip(given["condition"], given.get("text", []), strict=False)), {}
     else:
@@ -294,6 +454,6 @@ def _pinning(given: Mapping[str, Sequence[str]], trial: Trial | None, models: Se
     """Return the address of this page with the edited sentences as originals; "" where there is nothing to pin."""
     if trial is None or trial.item or not trial.changed:
         return ""
-    texts = [notation.written(sentence) for sentence in trial.edited.values()]
+    texts = [in_one_line(sentence) for sentence in trial.edited.values()]
     fields = [*(("model", name) for name in models), *(("text", text) for text in texts)]
     return f"/try?{urlencode(fields)}"

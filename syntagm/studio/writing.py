@@ -29,13 +29,22 @@ from syntagm.core import (
 from syntagm.experiment import designs, make
 from syntagm.report import Asked, Missing, Route, content, download, formula_in_words, moved
 from syntagm.studio import drafts, frame
-from syntagm.studio.editor import BUNDLE, is_built
-from syntagm.studio.frame import Raw, Ways
+from syntagm.studio.frame import PAGES, Raw, Ways
 from syntagm.studio.jobs import Jobs
 from syntagm.studio.library import Library
 from syntagm.studio.store import Conflict, Document, Store, digest_of
 from syntagm.suites import Finding, Prediction, convert, writable
 from syntagm.views import read_file
+
+# CodeMirror in one file, which `npm run build` in `pages` makes when the package is built. Without it, templates are edited
+# in a plain field.
+EDITOR = PAGES / "lib" / "editor.js"
+
+
+def has_editor() -> bool:
+    """Return whether this installation has the editor."""
+    return EDITOR.is_file()
+
 
 EXPERIMENTS = "experiments"
 # What is shown of findings; the endings of files that are opened; the designs that need no model.
@@ -59,9 +68,9 @@ class Writing:
 
     def routes(self) -> list[Route]:
         """Return the routes of the pages."""
-        bundle = [Route("/editor.js", lambda asked: content(regular.content(BUNDLE), "text/javascript"), "open")]
+        bundle = [Route("/editor.js", lambda asked: content(regular.content(EDITOR), "text/javascript"), "open")]
         return [
-            *(bundle if is_built() else ()),
+            *(bundle if has_editor() else ()),
             Route("/write", self.overview),
             Route("/write", self.act, methods=("POST",)),
             Route("/write/check", self.check, methods=("POST",)),
@@ -304,7 +313,7 @@ class Writing:
             "formats": [*writable()],
             "models": models,
             "options": {field: frame.options(names, chosen.get(field, "")) for field, names in offered.items()},
-            "editor": ending == drafts.TEMPLATE and is_built(),
+            "editor": ending == drafts.TEMPLATE and has_editor(),
         }
         title = name or ("A new suite" if ending == drafts.TABLE else "A new template")
         return frame.respond(self.ways, "/write", "editor.html", title, variables, 409 if conflict else status)

@@ -9,9 +9,9 @@ from toy_runs import edit_record
 
 from syntagm.cli import main
 from syntagm.core import Progress, RunError, UsageError, held
-from syntagm.papers import Design, hyperparameters, measured, parts, record as _record
-from syntagm.papers.experiment import experiment, lock, model
-from syntagm.papers.experiment.design import Cell
+from syntagm.papers import Cell, Design, finished_models, hyperparameters, record as _record, state_of
+from syntagm.papers.experiment import experiment
+from syntagm.papers.experiment.design import DESIGN
 from syntagm.papers.hu2020 import reproduce as hu2020
 from syntagm.runs import PERPLEXITY
 
@@ -61,7 +61,7 @@ def test_what_training_would_refuse_is_refused_before_anything_is_noted(place: P
 def test_what_nothing_rests_on_can_be_corrected(place: Path) -> None:
     claim(design(place, {"xs": 15, "sm": 16}, "lstm", lstm_lr="1e9"))
     with pytest.raises(UsageError, match="15 and 16 words give the same subset"):
-        parts.draw(design(place, {"xs": 15, "sm": 16}, "lstm"), Progress())
+        _record.draw_subsets(design(place, {"xs": 15, "sm": 16}, "lstm"), Progress())
     corrected = design(place, {"xs": 16, "sm": 40}, "lstm", lstm_lr="1")
     claim(corrected)
     assert record(place)["sizes"] == {"xs": 16, "sm": 40}
@@ -97,7 +97,7 @@ def test_what_something_rests_on_cannot(place: Path, there: str) -> None:
 def test_a_part_that_is_drawn_keeps_its_size(place: Path) -> None:
     asked = design(place, {"xs": 16}, "lstm")
     claim(asked)
-    assert parts.draw(asked, Progress()) == {"xs": 16}
+    assert _record.draw_subsets(asked, Progress()) == {"xs": 16}
     with pytest.raises(RunError, match=r"sizes\.xs = 16"):
         claim(design(place, {"xs": 24}, "lstm"))
 
@@ -113,7 +113,7 @@ def test_suites_with_other_items_are_refused(place: Path) -> None:
 def test_parts_without_a_record_are_of_nobody_knows_what(place: Path) -> None:
     asked = design(place, {"xs": 16}, "ngram")
     claim(asked)
-    parts.draw(asked, Progress())
+    _record.draw_subsets(asked, Progress())
     (place / "out" / "experiment.json").unlink()
     with pytest.raises(RunError, match=r"without an experiment\.json"):
         claim(asked)
@@ -126,7 +126,7 @@ def test_an_n_gram_that_another_process_makes_is_waited_for(place: Path, monkeyp
     claim(asked)
     other = held(place / "out" / "models" / "ngram-xs")
     other.__enter__()
-    monkeypatch.setattr(lock, "WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(_record, "WAIT_SECONDS", 0.0)
 
     class Told(Progress):
         def began(self, line: str) -> None:
@@ -143,37 +143,37 @@ def test_a_perplexity_of_other_weights_is_refused(place: Path) -> None:
     """Weights that are trained anew would stand beside the numbers of those before."""
     asked, cell, out = design(place, {"xs": 40}, "ngram"), Cell("ngram", "xs", 0), place / "out"
     claim(asked)
-    parts.draw(asked, Progress())
-    model.train(asked, cell, Progress())
-    model.measure(asked, cell, 40, Progress())
-    model.measure(asked, cell, 40, Progress())
+    _record.draw_subsets(asked, Progress())
+    experiment.train_model(asked, cell, Progress())
+    experiment.measure_perplexity(asked, cell, 40, Progress())
+    experiment.measure_perplexity(asked, cell, 40, Progress())
     weights = out / "models" / "ngram-xs" / "model.safetensors"
     weights.write_bytes(weights.read_bytes() + b"\0")
     with pytest.raises(
         RunError, match="the perplexity of other weights; expected that of the weights in models/ngram-xs"
     ):
-        model.measure(asked, cell, 40, Progress())
+        experiment.measure_perplexity(asked, cell, 40, Progress())
 
 
 def test_a_perplexity_of_another_model_or_experiment_is_refused(place: Path) -> None:
     asked, cell, out = design(place, {"xs": 40}, "ngram"), Cell("ngram", "xs", 0), place / "out"
     claim(asked)
-    parts.draw(asked, Progress())
-    model.make(asked, cell, 40, Progress())
-    [(found, _)] = measured.finished(out)
+    _record.draw_subsets(asked, Progress())
+    experiment.make_model(asked, cell, 40, Progress())
+    [(found, _)] = finished_models(out)
     path = out / "perplexity" / "ngram-xs.json"
     for changes in ({"size": "xl"}, {"requested_words": 41}):
         PERPLEXITY.write(path, found | changes)
         with pytest.raises(RunError, match="a model that is not in the experiment"):
-            list(measured.finished(out))
+            list(finished_models(out))
     PERPLEXITY.write(path, found)
     path.rename(path.with_name("ngram-sm.json"))
     with pytest.raises(RunError, match=r"ngram-sm\.json: the perplexity of ngram-xs; expected that of ngram-sm"):
-        list(measured.finished(out))
+        list(finished_models(out))
     path.with_name("ngram-sm.json").rename(path)
-    edit_record(out / "runs" / "ngram-xs", model=measured.finished(out).__next__()[1].record["model"] | {"name": "toy"})
+    edit_record(out / "runs" / "ngram-xs", model=finished_models(out).__next__()[1].record["model"] | {"name": "toy"})
     with pytest.raises(RunError, match=r"runs/ngram-xs: a run of toy; expected a run of ngram:ngram-xs@"):
-        list(measured.finished(out))
+        list(finished_models(out))
 
 
 @pytest.mark.slow
@@ -187,8 +187,8 @@ def test_a_damaged_run_of_a_later_model_is_repaired(place: Path) -> None:
     [shard] = (second / "shards").glob("*.results.parquet")
     shard.write_bytes(shard.read_bytes()[:-1])
     with pytest.raises(RunError, match=r"ledger\.jsonl, line 1: damaged"):
-        list(measured.finished(place / "out"))
-    assert {measured.state(asked, cell) for cell in asked.cells()} == {"trained"}
+        list(finished_models(place / "out"))
+    assert {state_of(asked, cell) for cell in asked.cells()} == {"trained"}
     hu2020.experiment(asked)
     assert (place / "out" / "results.csv").read_bytes() == results
     assert main(["integrity", str(place / "out")]) == 0
@@ -197,19 +197,19 @@ def test_a_damaged_run_of_a_later_model_is_repaired(place: Path) -> None:
 def test_a_damaged_part_is_refused_and_drawn_again(place: Path) -> None:
     asked = design(place, {"xs": 16, "sm": 40}, "ngram")
     claim(asked)
-    parts.draw(asked, Progress())
+    _record.draw_subsets(asked, Progress())
     part, whole = asked.part("xs"), asked.part("xs").read_bytes()
     part.write_bytes(whole.replace(b"dog", b"dig"))
     with pytest.raises(RunError, match=r"xs\.txt: damaged or edited; .* Remove it"):
-        parts.draw(asked, Progress())
+        _record.draw_subsets(asked, Progress())
     part.unlink()
-    parts.draw(asked, Progress())
+    _record.draw_subsets(asked, Progress())
     assert part.read_bytes() == whole
     # A kill after a part was written and before its hash was recorded.
-    recorded = measured.DESIGN.read(asked.record())
-    measured.DESIGN.write(asked.record(), recorded | {"parts": {"sm": recorded["parts"]["sm"]}})
+    recorded = DESIGN.read(asked.record())
+    DESIGN.write(asked.record(), recorded | {"parts": {"sm": recorded["parts"]["sm"]}})
     part.write_bytes(whole[:20])
-    parts.draw(asked, Progress())
+    _record.draw_subsets(asked, Progress())
     assert part.read_bytes() == whole
 
 
@@ -219,5 +219,5 @@ def test_a_state_that_a_kill_left_behind_goes(place: Path) -> None:
     (folder / "state").mkdir(parents=True)
     (folder / "state" / "state.safetensors").touch()
     (folder / "training.json").write_text('{"family": "lstm"}')
-    model.train(asked, cell, Progress())
+    experiment.train_model(asked, cell, Progress())
     assert not (folder / "state").exists()

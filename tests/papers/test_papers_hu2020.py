@@ -17,8 +17,8 @@ from syntagm.cli._lines import Lines
 from syntagm.core import Interrupted, UsageError
 from syntagm.evaluation.perplexity import perplexity
 from syntagm.models.names import load
-from syntagm.papers import Design, duration, hyperparameters, record
-from syntagm.papers.experiment import model
+from syntagm.papers import Design, hyperparameters, record
+from syntagm.papers.experiment import experiment
 from syntagm.papers.hu2020 import reproduce as hu2020
 from syntagm.runs import open_run
 from syntagm.stats import SIMULATIONS
@@ -246,7 +246,7 @@ def test_what_is_done_is_not_made_again(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("loaded or drawn again")
 
-    monkeypatch.setattr(model, "_load", refuse)
+    monkeypatch.setattr(experiment, "_load", refuse)
     monkeypatch.setattr(nested, "write", refuse)
     assert main(line(texts, undisturbed)) == 0
     assert capsys.readouterr().out.count(" done ") == 4
@@ -348,11 +348,11 @@ def test_estimates_grow_with_the_work() -> None:
     texts = {"valid": 1000, "test": 1000}
     options = hyperparameters.options("small", ["lstm"])["lstm"]
     # Read 40 times (the limit of passes) and 4 times (that of 4 million words): 40 * 50,000 and 4 * 1,000,000 words.
-    small, large = (duration.seconds("lstm", options, words, texts, 5e10)[0] for words in (50_000, 1_000_000))
+    small, large = (experiment.longest_seconds("lstm", options, words, texts, 5e10)[0] for words in (50_000, 1_000_000))
     assert 2 < large / small < 20
-    slow = duration.seconds("lstm", options, 50_000, texts, 2.5e10)[0]
+    slow = experiment.longest_seconds("lstm", options, 50_000, texts, 2.5e10)[0]
     assert small < slow < 2 * small
-    assert duration.seconds("ngram", {}, 50_000, texts, 5e10)[0] < small
+    assert experiment.longest_seconds("ngram", {}, 50_000, texts, 5e10)[0] < small
 
 
 @pytest.mark.slow
@@ -456,7 +456,7 @@ def test_the_options_of_a_search_are_checked(trees: Path, tmp_path: Path) -> Non
     with pytest.raises(UsageError, match="beam"):
         record.check(grown(trees, tmp_path, {"rnng.beam": "0"}, "rnng"))
     smaller, larger = (
-        duration.seconds(
+        experiment.longest_seconds(
             "rnng",
             hyperparameters.options("small", ["rnng"], {"rnng.beam": beam})["rnng"],
             1000,

@@ -10,12 +10,10 @@ import raw_hu2020
 
 from syntagm.core import InputError, UsageError
 from syntagm.papers import Study
-from syntagm.papers.hu2020 import completeness, figures
-from syntagm.papers.hu2020.claims_of_items import by_corpus
-from syntagm.papers.hu2020.claims_of_numbers import table4
+from syntagm.papers.hu2020 import figures, raw
 from syntagm.papers.hu2020.findings import INCOMPLETE, UNKNOWN, Checked, Findings, table
-from syntagm.papers.hu2020.preparation import build_study
-from syntagm.papers.hu2020.raw import read
+from syntagm.papers.hu2020.printed import by_corpus, table4
+from syntagm.papers.hu2020.raw import build_study, read
 from syntagm.papers.hu2020.tables import correlations
 from syntagm.views import ITEM, Cell
 
@@ -93,14 +91,14 @@ def test_a_claim_whose_models_cannot_be_compared_is_not_computed(tmp_path: Path)
 
 @pytest.mark.slow
 def test_the_published_data_lack_nothing(shared: Path) -> None:
-    assert completeness.lacking(read(shared / "data" / "hu2020")) == []
+    assert raw.lacking(read(shared / "data" / "hu2020")) == []
 
 
 def test_surplus_items_and_unknown_suites_are_said(tmp_path: Path) -> None:
     folder = raw_hu2020.write(tmp_path / "raw")
     for file in (folder / "sg_results").glob("*.csv"):
         file.write_text(file.read_text().replace(",nn-nv-rpl,0,", ",number_new,0,"))
-    lacking = completeness.lacking(read(folder))
+    lacking = raw.lacking(read(folder))
     assert "suites: not published: number_new" in lacking
     assert "nn-nv-rpl" in next(line for line in lacking if line.startswith("suites: missing"))
 

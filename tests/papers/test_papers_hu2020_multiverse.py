@@ -16,11 +16,11 @@ import raw_hu2020
 from benchmarks import coverage_claims
 from syntagm.cli import main
 from syntagm.papers import Analysis, Claim, Study, View, multiverse
-from syntagm.papers.hu2020 import completeness, figures, published
+from syntagm.papers.hu2020 import figures, raw
 from syntagm.papers.hu2020.findings import Findings, judge_claims, table
 from syntagm.papers.hu2020.multiverse import Contrast
-from syntagm.papers.hu2020.preparation import build_study
-from syntagm.papers.hu2020.raw import read
+from syntagm.papers.hu2020.printed import CLAIMS
+from syntagm.papers.hu2020.raw import build_study, read
 from syntagm.papers.hu2020.regressions import Fits, Regressions
 from syntagm.papers.hu2020.study import Missing
 from syntagm.stats import FALSE, HOLDS, OPEN, Range
@@ -143,13 +143,13 @@ def changed(shared: Path, place: Path, change: Callable[[list[str]], list[str] |
 
 
 def verdicts(findings: Findings) -> dict[str, tuple[str, str]]:
-    return {str(row[0]): (str(row[2]), str(row[3])) for row in table(published.CLAIMS, findings).rows}
+    return {str(row[0]): (str(row[2]), str(row[3])) for row in table(CLAIMS, findings).rows}
 
 
 @pytest.mark.slow
 def test_a_dropped_suite_is_said_everywhere(shared: Path, tmp_path: Path) -> None:
     findings = changed(shared, tmp_path, lambda row: None if row[1] == "fgd_object" else row)
-    assert completeness.lacking(findings.raw) == ["suites: missing: fgd_object"]
+    assert raw.lacking(findings.raw) == ["suites: missing: fgd_object"]
     assert "mean of 30 of 31 suites" in str(figures.figure1(findings.study).spec["title"])
     said = verdicts(findings)
     assert said["Random answers score about 25%"][0].endswith(

@@ -16,13 +16,13 @@ import pytest
 from raw_hu2020 import write_rows
 
 from syntagm.papers import circuit_of, multiverse
-from syntagm.papers.hu2020 import completeness, preparation, published
+from syntagm.papers.hu2020 import raw, reproduce
 from syntagm.papers.hu2020.findings import INCOMPLETE, UNKNOWN, Findings, counts, table, verdicts
-from syntagm.papers.hu2020.models import LABELS
 from syntagm.papers.hu2020.multiverse import Row
-from syntagm.papers.hu2020.preparation import build_study
-from syntagm.papers.hu2020.raw import read
+from syntagm.papers.hu2020.printed import CLAIMS
+from syntagm.papers.hu2020.raw import build_study, read
 from syntagm.papers.hu2020.regressions import Fits
+from syntagm.papers.hu2020.study import LABELS
 from syntagm.stats import FALSE, HOLDS, OPEN, bootstrap
 
 # Model, corpus, seed, suite, item, correct.
@@ -135,9 +135,9 @@ def check(found: Findings, rows: Data) -> dict[str, tuple[str, str]]:
         if row.analysis == ("all", "pooled", "random") and (number := expected(rows, row.part)) is not None:
             assert row.value == pytest.approx(number), row
     numbers = {row.text: row for row in judged}
-    made = table(published.CLAIMS, found)
+    made = table(CLAIMS, found)
     lines = {str(line[0]): [str(cell) for cell in line] for line in made.rows}
-    lacking = completeness.lacking(found.raw)
+    lacking = raw.lacking(found.raw)
     assert ("The raw data are those of the paper" in lines) == bool(lacking)
     for claim in found.judged:
         _, _, computed, verdict = lines[claim.text]
@@ -277,7 +277,7 @@ def test_every_sentence_follows_from_perturbed_data(name: str, tmp_path: Path) -
     for claim, (computed, verdict) in said.items():
         assert found[claim][0].startswith(computed), found[claim]
         assert found[claim][1].startswith(verdict), found[claim]
-    copies = completeness.models_like_others(read(tmp_path / "raw"))
+    copies = raw.models_like_others(read(tmp_path / "raw"))
     assert copies == ["the same answers: LSTM on XS, seed 1 = LSTM on XS, seed 2"] * (name == "seeds copied")
 
 
@@ -286,11 +286,11 @@ def test_every_sentence_follows_from_perturbed_data(name: str, tmp_path: Path) -
 def test_everything_is_made_of_perturbed_data(name: str, tmp_path: Path) -> None:
     raw = read(write_rows(tmp_path / "raw", PERTURBED[name][0](data())))
     with bootstrap.using(bootstrap.Resampling(simulated=0)):
-        made = dict(published.outputs(raw, "31", "vote", "crossed"))
+        made = dict(reproduce.from_raw(raw))
     assert {"differences", "counts", "completeness", "figure1"} <= set(made)
 
 
 def test_withdrawn_models_are_only_named_where_there_are_any(tmp_path: Path) -> None:
     rows = [row for row in data() if row[0] != "gpt-2" or (size(row[1]).lower(), row[2]) not in WITHDRAWN]
-    assert preparation.WITHDRAWAL in findings(data(), tmp_path / "a").study.remarks
+    assert raw.WITHDRAWAL in findings(data(), tmp_path / "a").study.remarks
     assert findings(rows, tmp_path / "b").study.remarks == ()

@@ -11,10 +11,10 @@ import pytest
 
 from syntagm.core import UsageError
 from syntagm.papers import Study
-from syntagm.papers.hu2020 import figures, published, regressions, tables
+from syntagm.papers.hu2020 import figures, regressions, reproduce, tables
 from syntagm.papers.hu2020.findings import Findings, counts, table, verdicts
-from syntagm.papers.hu2020.preparation import build_study
-from syntagm.papers.hu2020.raw import Raw, read
+from syntagm.papers.hu2020.printed import CLAIMS
+from syntagm.papers.hu2020.raw import Raw, build_study, read
 from syntagm.papers.hu2020.regressions import Fits, Regressions
 from syntagm.stats import HOLDS, OPEN
 from syntagm.views import Figure, Table
@@ -119,7 +119,7 @@ def test_class_scores(study: Study, reference: dict[str, list[Rows]]) -> None:
 
 @pytest.mark.slow
 def test_sets_of_suites(shared: Path, reference: dict[str, list[Rows]]) -> None:
-    found = by_name(published.suite_sets(raw(shared), "vote"), "model", "suites")
+    found = by_name(reproduce.suite_sets(raw(shared), "vote"), "model", "suites")
     for row in reference["4.1"][1]:
         for column, suites in (("31 suites (paper)", 31), ("33 suites", 33), ("34 suites", 34)):
             assert equal(found[row["model"], suites]["score"], row[column])
@@ -147,7 +147,7 @@ def test_cells_and_table_4(study: Study, reference: dict[str, list[Rows]]) -> No
         spread = cell["sd over seeds"]
         assert spread is None if len(by_seed) == 1 else spread == pytest.approx(stdev(by_seed), abs=1e-4)
     assert not ours
-    printed = published.table4(study)
+    printed = reproduce.table4(study)
     assert all(f"{row[2]:.2f}" == f"{row[-1]:.2f}" for row in printed.rows)
     assert len(printed.rows) == 20
 
@@ -304,7 +304,7 @@ def test_random_effects(shared: Path) -> None:
 @pytest.mark.slow
 def test_what_differs_from_the_printed_paper(shared: Path) -> None:
     findings = findings_of(shared)
-    rows = {row[0]: row for row in table(published.CLAIMS, findings).rows}
+    rows = {row[0]: row for row in table(CLAIMS, findings).rows}
     said = {str(claim): str(row[3]) for claim, row in rows.items()}
     false = {claim for claim, verdict in said.items() if verdict.startswith("does not hold")}
     assert false == {
@@ -339,10 +339,10 @@ def test_what_differs_from_the_printed_paper(shared: Path) -> None:
 def test_the_page_shows_what_the_data_give(shared: Path) -> None:
     """The tables of the command that the page names, without the time that its figures and other regressions take."""
     found = findings_of(shared)
-    differences = table(published.CLAIMS, found)
+    differences = table(CLAIMS, found)
     made = {
         **{f"raw/{name}": made for name, made in verdicts(found.rows(), found.study)},
-        "raw/counts": counts(differences, found.judged), "raw/withdrawn": published.withdrawn(found.study),
+        "raw/counts": counts(differences, found.judged), "raw/withdrawn": reproduce.withdrawn_table(found.study),
         "raw/variances": regressions.variances(regressions_of(shared).observations),
     }  # fmt: skip
     page = (pages.PAGES / "hu2020_claims.md").read_text(encoding="utf-8")
@@ -380,7 +380,7 @@ def test_figures_of_an_audit_with_other_programs(shared: Path) -> None:
 
 @pytest.mark.slow
 def test_withdrawn_models(study: Study) -> None:
-    rows = by_name(published.withdrawn(study), "corpus", "seed")
+    rows = by_name(reproduce.withdrawn_table(study), "corpus", "seed")
     for row in rows.values():
         if row["status"] == "withdrawn":
             assert equal(row["score"], str(row["cited score"]))

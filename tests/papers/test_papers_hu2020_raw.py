@@ -15,9 +15,8 @@ import raw_hu2020
 from syntagm.cli import main
 from syntagm.core import InputError, UsageError
 from syntagm.papers import circuit_of, paper as papers
-from syntagm.papers.hu2020 import completeness, figures as _hu2020_figures, reproduce as hu2020
-from syntagm.papers.hu2020.preparation import build_study, with_suites
-from syntagm.papers.hu2020.raw import Raw, read
+from syntagm.papers.hu2020 import figures as _hu2020_figures, reproduce as hu2020
+from syntagm.papers.hu2020.raw import Raw, build_study, completeness_table, read, with_suites
 from syntagm.stats import bootstrap
 from syntagm.views import Table
 
@@ -194,7 +193,7 @@ def test_the_raw_data_are_read_once(folder: Path, monkeypatch: pytest.MonkeyPatc
         calls.append(place)
         return read(place)
 
-    paper = replace(hu2020.PAPER, read=once, from_raw=lambda raw: [("completeness", completeness.table(raw))])
+    paper = replace(hu2020.PAPER, read=once, from_raw=lambda raw: [("completeness", completeness_table(raw))])
     monkeypatch.setattr(papers, "find", lambda name: paper)
     assert main(["reproduce", "hu2020", "--from-raw", str(folder), "-o", str(tmp_path / "out"), "--strict"]) == 1
     assert calls == [folder]

@@ -7,8 +7,8 @@ import pytest
 
 from syntagm.cli import main
 from syntagm.core import InputError
-from syntagm.papers.huang2024 import raw, reproduce
-from syntagm.papers.paper import find
+from syntagm.papers import paper as papers
+from syntagm.papers.huang2024 import reproduce
 
 SENTENCES = {"UNAGREE": "If dogs bark the cats runs away now.", "AGREE": "If dogs bark the cat runs away now."}
 BITS = {"UNAGREE": (3, 1, 0), "AGREE": (1, 1, 0)}
@@ -41,7 +41,7 @@ def published(folder: Path) -> Path:
 
 
 def test_tables_of_small_data(tmp_path: Path) -> None:
-    found = reproduce.from_raw(raw.read(published(tmp_path)))
+    found = reproduce.from_raw(reproduce.read(published(tmp_path)))
     surprisal = {(row[1], row[2]): row[3:5] for row in found["surprisal"].rows}
     assert surprisal == {("agreement", "0"): (2, 2.0), ("agreement", "1"): (2, 0.0), ("agreement", "2"): (2, 0.0)}
     people = {row[1]: row[4:] for row in found["people"].rows}
@@ -53,12 +53,12 @@ def test_tables_of_small_data(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_is_missing_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lacking = raw.missing(raw.read(published(tmp_path)))
+    lacking = reproduce.missing(reproduce.read(published(tmp_path)))
     assert "no surprisals of Agreement by lstm" in lacking
     assert lacking[-1].startswith("no reading times of fillers")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="none of the files"):
-        raw.read(tmp_path / "empty")
+        reproduce.read(tmp_path / "empty")
     assert main(["reproduce", "huang2024", "--from-raw", str(tmp_path), "-o", str(tmp_path / "out"), "--strict"]) == 1
     assert "incomplete raw data: no reading times of fillers" in capsys.readouterr().err
 
@@ -66,7 +66,7 @@ def test_what_is_missing_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.slow
 def test_the_published_data(shared: Path) -> None:
     """Differences in surprisal as printed; the effects of people by plain means are inside the published intervals."""
-    paper = find("huang2024")
+    paper = papers.find("huang2024")
     found = paper.from_raw(paper.read(shared / "data" / "reading" / "sap"))
     quoted = [(row[4], row[7]) for row in found["surprisal"].rows if row[7] is not None]
     assert len(quoted) == 6

@@ -10,7 +10,7 @@ from training_for_tests import bracketed
 
 from syntagm.cli import main
 from syntagm.core import RunError
-from syntagm.papers.cited import cited
+from syntagm.papers import cited
 from syntagm.papers.marvin2018 import reproduce as marvin2018
 from syntagm.runs import Run, open_run
 from syntagm.suites import Item, Sentence, Suite

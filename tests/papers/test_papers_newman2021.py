@@ -12,7 +12,7 @@ from toy_runs import pairs, toy_run
 
 from syntagm.cli import main
 from syntagm.core import RunError, UsageError
-from syntagm.papers.newman2021 import confound, findings, reproduce as newman2021
+from syntagm.papers.newman2021 import confound, reproduce as newman2021
 from syntagm.papers.newman2021.rows import with_tse
 from syntagm.runs import Run, fill, open_run
 from syntagm.suites import Suite, WordList, WordRow
@@ -119,7 +119,7 @@ def test_findings_by_pencil(tmp_path: Path) -> None:
     [(-0.2, -0.1, "holds", "does not hold"), (0.1, 0.2, "does not hold", "holds"), (-0.1, 0.1, *["inconclusive"] * 2)],
 )
 def test_verdicts_have_the_direction_of_the_paper(low: float, high: float, below: str, above: str) -> None:
-    directions = {text.split(": ")[1]: claimed for text, *_, claimed in findings.MEASURES}
+    directions = {text.split(": ")[1]: claimed for text, *_, claimed in newman2021.COMPARED}
     judged = {text: claimed.verdict(low, high) for text, claimed in directions.items()}
     assert judged == {"EW is below TSE": below, "MW is above TSE": above, "MW is above EW": above}
 
@@ -392,7 +392,7 @@ def test_other_runs_are_refused(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_rows_of_the_bundled_suites() -> None:
     """All suites that `--model` runs have a row of the paper's table."""
-    from syntagm.papers.cited import cited
+    from syntagm.papers import cited
     from syntagm.suites import read_suites
 
     known = {tag for line in cited("newman2021")["table2"] for tag in line["constructions"]}

@@ -8,9 +8,9 @@ import pytest
 from syntagm.cli import main
 from syntagm.core import Progress, RunError
 from syntagm.models.names import load
-from syntagm.papers import Design, hyperparameters, overview, parts, record
+from syntagm.papers import Design, hyperparameters, overview, record
 from syntagm.papers.experiment import experiment
-from syntagm.papers.experiment.measured import PERPLEXITY
+from syntagm.papers.experiment.design import PERPLEXITY
 from syntagm.views import Table
 
 # Seven words. In ten sentences, all are known but two: a class in -s and one in -ed.
@@ -92,7 +92,7 @@ def test_whole_sections_can_be_drawn_and_are_recorded(tmp_path: Path, capsys: py
         tmp_path / "out", train, test, test, {"xs": 22, "sm": 70}, [1], options, ["hu2020/number_src"], sections="blank"
     )
     record.begin(design, Progress())
-    assert parts.draw(design, Progress()) == {"xs": 42, "sm": 84}
+    assert record.draw_subsets(design, Progress()) == {"xs": 42, "sm": 84}
     drawn = {name: design.part(name).read_text().splitlines() for name in design.sizes}
     # Two documents of 3 * 7 words are the fewest with 22 words, and four those with 70.
     assert {name: len(set(lines)) for name, lines in drawn.items()} == {"xs": 2, "sm": 4}

@@ -15,7 +15,7 @@ from syntagm.core import RunError, UsageError
 from syntagm.experiment import Audit, Exclusions, people
 from syntagm.experiment.answers import Answer
 from syntagm.papers.marvin2018 import reproduce as marvin2018
-from syntagm.papers.marvin2018.people import Judged
+from syntagm.papers.marvin2018.reproduce import Judged
 from syntagm.papers.warstadt2020 import raw, reproduce as warstadt2020
 from syntagm.runs import Run, named
 from syntagm.suites import Item, Sentence, Suite
@@ -251,7 +251,7 @@ def test_other_designs_are_no_forced_choice() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not BLIMP.exists(), reason="the published judgements are not here")
 def test_published_judgements_as_a_run_of_people_give_the_printed_numbers() -> None:
-    judged = raw.judgements(BLIMP / "human_responses.csv")
+    judged = raw.read_judgements(BLIMP / "human_responses.csv")
     kept = {suite: found for suite, found in judged.items() if suite in warstadt2020.published()}
     suites = [
         replace(pairs(suite, 5), items=tuple(

@@ -12,7 +12,7 @@ from toy_runs import FULL, interrupt, toy_run
 from syntagm.cli import main
 from syntagm.core import RunError
 from syntagm.papers.hu2020 import figures, findings, reproduce as hu2020, study as _study, tables
-from syntagm.papers.hu2020.claims_of_perplexity import dissociation, within_a_class
+from syntagm.papers.hu2020.claims import dissociation, within_a_class
 from syntagm.runs import Run
 from syntagm.suites import Item, Sentence, Suite
 

@@ -20,7 +20,7 @@ from syntagm.evaluation import Estimate, Group, Kind
 from syntagm.papers import published
 from syntagm.papers.warstadt2020 import reproduce as warstadt2020, tables
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, paradigms
-from syntagm.papers.warstadt2020.raw import people
+from syntagm.papers.warstadt2020.raw import people_samples
 from syntagm.runs import Run
 from syntagm.stats import Comparison, Sample
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
@@ -418,7 +418,7 @@ def test_files_that_are_something_else_are_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=said):
             warstadt2020.from_raw(tmp_path)
     with pytest.raises(InputError, match=r"human judgements: no data for .* and 66 more paradigms"):
-        people({})
+        people_samples({})
     (tmp_path / "human_responses.csv").write_text(
         ",".join(["AssignmentId", *header]) + "\n" + 2 * ("A" + 21 * "," + "\n")
     )

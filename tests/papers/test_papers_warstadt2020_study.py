@@ -10,9 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 from syntagm.cli import _experiment, main, reproduce
 from syntagm.core import UsageError
-from syntagm.papers import Design, measured
-from syntagm.papers.experiment.design import Cell
-from syntagm.papers.paper import find
+from syntagm.papers import Cell, Design, paper as papers
+from syntagm.papers.experiment.design import cell_of
 from syntagm.papers.warstadt2020 import study
 from syntagm.papers.warstadt2020.reproduce import PAPER
 
@@ -123,7 +122,7 @@ def test_the_sizes_of_the_papers(texts: Path, tmp_path: Path, capsys: pytest.Cap
 
     def design(paper: str, *more: str) -> Design:
         options = parser.parse_args([*command(texts, tmp_path)[1:], "--sizes", "paper", *more])
-        experiment = find(paper).experiment
+        experiment = papers.find(paper).experiment
         assert experiment
         return _experiment.given(options, experiment, ())
 
@@ -141,7 +140,7 @@ def test_the_sizes_of_the_papers(texts: Path, tmp_path: Path, capsys: pytest.Cap
 def test_names_of_a_first_sample_are_those_of_studies_with_one() -> None:
     cells = Design(Path(), [], [], [], {"xs": 10}, [1], {"ngram": {}, "lstm": {}}, samples=2).cells()
     assert [cell.name for cell in cells] == ["ngram-xs", "lstm-xs-1", "ngram-xs.2", "lstm-xs.2-1"]
-    assert measured.cell({"family": "lstm", "size": "xs", "seed": 1}) == Cell("lstm", "xs", 1)
+    assert cell_of({"family": "lstm", "size": "xs", "seed": 1}) == Cell("lstm", "xs", 1)
 
 
 @pytest.mark.slow

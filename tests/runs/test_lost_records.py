@@ -10,9 +10,8 @@ from toy_runs import agreement, interrupt, pairs, toy_run
 from syntagm.cli import main
 from syntagm.core import Progress, RunError
 from syntagm.models.names import load
-from syntagm.papers import measured
+from syntagm.papers import Cell, finished_models
 from syntagm.papers.experiment import design as places
-from syntagm.papers.experiment.design import Cell
 from syntagm.runs import has_run, is_done, open_run, run_folders, run_suites
 
 LOST = r"random/run\.json: no such file, beside (ledger\.jsonl|shards) of a run; expected the record of a run\. Repeat"
@@ -129,13 +128,13 @@ class TestAStudy:
         design = dict.fromkeys(("corpus", "valid", "test"), text) | {
             "draw": 1, "suites": ["agreement"], "suite_hashes": {}, "sizes": {"xs": 9}, "families": {"ngram": {}},
         }  # fmt: skip
-        measured.DESIGN.write(places.record(tmp_path), design)
-        run = toy_run(places.run(tmp_path, self.CELL), agreement())
+        places.DESIGN.write(places.record_path(tmp_path), design)
+        run = toy_run(places.run_folder(tmp_path, self.CELL), agreement())
         numbers = dict.fromkeys(("words", "unknown", "undefined"), 1)
         floats = ("bits", "bits_per_word", "perplexity", "perplexity_known", "bits_per_character")
         (tmp_path / "perplexity").mkdir()
-        measured.PERPLEXITY.write(
-            places.perplexity(tmp_path, self.CELL),
+        places.PERPLEXITY.write(
+            places.perplexity_path(tmp_path, self.CELL),
             {
                 "family": "ngram", "size": "xs", "seed": 0, "requested_words": 9, "training_words": 9, "model": run.model,
                 "fingerprint": "", "policies": {}, "weights": "", **numbers, **dict.fromkeys(floats, 1.0),
@@ -144,36 +143,36 @@ class TestAStudy:
         return tmp_path
 
     def test_as_it_is(self, study: Path) -> None:
-        [(model, run)] = measured.finished(study)
+        [(model, run)] = finished_models(study)
         assert model["family"] == "ngram"
         assert run.done
         assert main(["integrity", str(study)]) == 0
 
     def test_without_the_record_of_a_run(self, study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        (run := places.run(study, self.CELL) / "run.json").unlink()
+        (run := places.run_folder(study, self.CELL) / "run.json").unlink()
         with pytest.raises(RunError, match=r"ngram-xs/run\.json: no such file, beside ledger\.jsonl"):
-            list(measured.finished(study))
-        assert measured.is_damaged(run.parent)
-        assert not measured.scored(run.parent)
+            list(finished_models(study))
+        assert places.is_damaged(run.parent)
+        assert not places.is_scored(run.parent)
         assert main(["integrity", str(study)]) == 1
         assert f"damaged    {run}: no such file" in capsys.readouterr().out
 
     def test_without_a_run(self, study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        shutil.rmtree(run := places.run(study, self.CELL))
+        shutil.rmtree(run := places.run_folder(study, self.CELL))
         with pytest.raises(
             RunError, match=r"ngram-xs: no run; expected the run of a model whose perplexity is in .* Repeat"
         ):
-            list(measured.finished(study))
+            list(finished_models(study))
         assert main(["integrity", str(study)]) == 1
         assert f"{run}: no run; expected that of ngram-xs" in capsys.readouterr().out
 
     def test_without_its_own_record(self, study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        (record := places.record(study)).unlink()
+        (record := places.record_path(study)).unlink()
         assert main(["integrity", str(study)]) == 1
         assert f"damaged    {record}: can't be read (No such file" in capsys.readouterr().out
 
     def test_without_the_record_of_a_model(self, study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        (model := places.model(study, self.CELL)).mkdir(parents=True)
+        (model := places.model_folder(study, self.CELL)).mkdir(parents=True)
         assert main(["integrity", str(study)]) == 0
         (model / "model.safetensors").write_bytes(b"")
         assert main(["integrity", str(study)]) == 1

@@ -405,7 +405,7 @@ def test_a_kill_between_any_two_writes_of_a_repair(made: Path, tmp_path: Path, m
 
 def test_a_record_of_an_experiment_is_sealed(tmp_path: Path) -> None:
     """Each entry of both kinds of records: a changed byte is refused; see also `tests/papers/test_papers_claim.py`."""
-    from syntagm.papers.experiment.measured import DESIGN
+    from syntagm.papers.experiment.design import DESIGN
     from syntagm.runs import PERPLEXITY
 
     text = [{"name": "t", "files": 1, "bytes": 2, "sha256": "0"}]

@@ -17,19 +17,19 @@ from syntagm.core import NONE, InputError, RunError, UsageError
 from syntagm.models.names import load_permitted
 from syntagm.report import routes
 from syntagm.runs.evaluate import evaluate
-from syntagm.studio import Studio, notation
-from syntagm.studio.bench import Bench
+from syntagm.studio import Studio, trying
+from syntagm.studio.trying import Bench
 from syntagm.suites import Item, Region, Sentence, Suite
 
 
 def test_regions_in_one_line_are_read_and_written_back() -> None:
     for line in ("The keys | to the cabinet | are |~.", "No regions here.", "An empty | | region", "a|b is no border"):
-        assert notation.written(notation.read(line, "")) == line
-    assert notation.read("The keys | are |~.", "").text == "The keys are."
+        assert trying.in_one_line(trying.read_sentence(line, "")) == line
+    assert trying.read_sentence("The keys | are |~.", "").text == "The keys are."
     with pytest.raises(InputError, match="empty"):
-        notation.read("  ", "")
+        trying.read_sentence("  ", "")
     with pytest.raises(InputError, match="at most 2,000"):
-        notation.read("a" * 2001, "")
+        trying.read_sentence("a" * 2001, "")
 
 
 def test_a_sentence_and_its_edited_form_are_scored_with_two_models() -> None:

@@ -17,9 +17,8 @@ from syntagm.evaluation.perplexity import PORTION, perplexity
 from syntagm.models import LanguageModel, Surprisals
 from syntagm.models.names import load
 from syntagm.models.ngram import model as ngram
-from syntagm.papers import Design
-from syntagm.papers.experiment.design import Cell
-from syntagm.papers.experiment.model import measure
+from syntagm.papers import Cell, Design
+from syntagm.papers.experiment.experiment import measure_perplexity
 from syntagm.training import corpus
 
 
@@ -312,7 +311,7 @@ def test_a_text_is_judged_as_a_whole_everywhere_and_the_model_loaded_once(
     assert "the text is divided into words as in the Penn Treebank" in printed.err
     found = json.loads(printed.out)
     design = Design(tmp_path, [str(text)], [str(held)], [str(held)], {"xs": 50}, [1], {"ngram": {}})
-    measure(design, Cell("ngram", "xs", 0), 50, Progress())
+    measure_perplexity(design, Cell("ngram", "xs", 0), 50, Progress())
     noted = json.loads((tmp_path / "perplexity" / "ngram-xs.json").read_text())
     # "barked." is known where it is `barked` and `.`.
     assert (noted["unknown"], found["unknown"]) == (2, 2)

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from syntagm.core import Number, UsageError, Values
-from syntagm.papers.experiment.design import Options
 from syntagm.training import Default, Trainable, changed, families
 
+Options = Mapping[str, Any]
 READING = "reading"
 # The families of Hu et al. 2020, which an experiment has if neither it nor the user names any.
 DEFAULT = ("ngram", "lstm", "gpt2")

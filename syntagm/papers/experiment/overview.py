@@ -5,7 +5,7 @@ from math import prod
 from pathlib import Path
 
 from syntagm.core import regular
-from syntagm.papers.experiment import design as places, measured
+from syntagm.papers.experiment import design as places
 from syntagm.training import record as training
 from syntagm.views import Cell, Table
 
@@ -15,12 +15,12 @@ _PART = ("size", "sample")
 
 def tables(folder: Path) -> Iterator[tuple[str, Table]]:
     """Yield the tables of an experiment's folder, with the names of their files."""
-    finished = [model for model, _ in measured.finished(folder)]
+    finished = [model for model, _ in places.finished_models(folder)]
     part = [name for name in _PART if name != "sample" or any(model["sample"] > 1 for model in finished)]
     texts: dict[tuple[Cell, ...], list[str]] = {}
     models: dict[tuple[Cell, ...], int] = {}
     for model in finished:
-        place, family = places.model(folder, measured.cell(model)), model["family"]
+        place, family = places.model_folder(folder, places.cell_of(model)), model["family"]
         trained = training.finished(place) or {}
         key = tuple(model[name] for name in part)
         # GPT-2s have none, nor have models that were trained before it was recorded.
@@ -33,16 +33,8 @@ def tables(folder: Path) -> Iterator[tuple[str, Table]]:
         of_model = (family, *key, parameters(place), vocabulary)
         models[of_model] = models.get(of_model, 0) + 1
     if texts:
-        columns = (
-            *part,
-            "sentences",
-            "tokens",
-            "types",
-            "unknown_types",
-            "unseen_in_valid",
-            "unseen_in_test",
-            "families",
-        )
+        counted = ("sentences", "tokens", "types", "unknown_types", "unseen_in_valid", "unseen_in_test")
+        columns: tuple[str, ...] = (*part, *counted, "families")
         rows = [(*row, ", ".join(families)) for row, families in texts.items()]
         yield "texts", Table("Training texts", columns, tuple(rows), (), _TEXTS)
     if models:

@@ -7,18 +7,104 @@ can be corrected.
 
 import json
 import re
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from syntagm.core import Progress, RunError, SyntagmError, UsageError, record as records
-from syntagm.papers.experiment import design as places, hyperparameters, measured, parts
-from syntagm.papers.experiment.design import Cell, Design, part_name
-from syntagm.papers.experiment.lock import waiting
-from syntagm.papers.experiment.measured import DESIGN
+from syntagm.core import Progress, RunError, SyntagmError, UsageError, atomic, hashing, held, record as records
+from syntagm.papers.experiment import design as places, hyperparameters
+from syntagm.papers.experiment.design import DESIGN, Cell, Design, part_name
 from syntagm.runs import PERPLEXITY, has_run
 from syntagm.stats import SIMULATIONS
 from syntagm.training import record as training
+
+WAIT_SECONDS = 0.5
+
+
+@contextmanager
+def locked_folder(folder: Path, progress: Progress) -> Iterator[None]:
+    """Lock a folder, as `io.lock.held` does, but wait if another process of the experiment has locked it."""
+    with ExitStack() as stack:
+        waited = False
+        while True:
+            try:
+                stack.enter_context(held(folder))
+                break
+            except RunError as error:
+                if not error.found.startswith("in use"):
+                    raise
+                if not waited:
+                    progress.began(f"{folder}: {error.found}; waiting")
+                waited = True
+            time.sleep(WAIT_SECONDS)
+        yield
+
+
+def draw_subsets(design: Design, progress: Progress) -> dict[str, int]:
+    """Write the subsets that do not exist yet, and record their hashes; in a sample, each is a proper subset of the next."""
+    from syntagm.training import corpus, nested
+
+    with locked_folder(design.folder, progress):
+        recorded = DESIGN.read(design.record())
+        hashes: dict[str, str] = recorded.get("parts", {})
+        samples = [design.parts(sample) for sample in range(1, design.samples + 1)]
+        names = [name for parts in samples for name in parts]
+        for name in names:
+            if error := damaged_subset(design.part(name), hashes.get(name, "")):
+                raise error
+        for number, parts in enumerate(samples):
+            # A subset without a hash was left by a kill.
+            missing = {
+                name: size for name, size in parts.items() if name not in hashes or not design.part(name).exists()
+            }
+            if missing:
+                folder = atomic.inside(design.folder, "corpora")
+                nested.write(design.corpus, missing, folder, design.draw + number, sections=design.sections)
+                hashes |= {name: hashing.of_file(design.part(name)) for name in missing}
+                DESIGN.write(design.record(), recorded | {"parts": hashes})
+    return {name: sum(len(text.split()) for text in corpus.texts([design.part(name)])) for name in names}
+
+
+def damaged_subset(path: Path, digest: str) -> RunError | None:
+    """Return an error if a subset does not have its recorded hash; None if it is intact, missing or not recorded."""
+    if not digest or not path.exists() or hashing.of_file(path) == digest:
+        return None
+    cure = "Remove it; the command that made the experiment draws it again."
+    return RunError(str(path), "damaged or edited", "the subset as it was drawn", cure)
+
+
+def count_words(design: Design) -> dict[str, int]:
+    """Count the words of the texts `corpus`, `valid` and `test`."""
+    from syntagm.training import corpus
+
+    texts = {"corpus": design.corpus, "valid": design.valid, "test": design.test}
+    counts = {name: sum(len(text.split()) for text in corpus.texts(paths)) for name, paths in texts.items()}
+    for name, size in design.sizes.items():
+        if size > counts["corpus"]:
+            found = f"{name} of {size:,} words"
+            fit = {name: size for name, size in design.sizes.items() if size <= counts["corpus"]}
+            fit = fit if len(fit) > 1 else fitting_sizes(design.sizes, counts["corpus"])
+            fitting = ",".join(f"{name}={size}" for name, size in fit.items())
+            expected = f"at most the {counts['corpus']:,} words of the training text"
+            raise UsageError("sizes", found, expected, f"These fit: --sizes {fitting}")
+    return counts
+
+
+def fitting_sizes(sizes: Mapping[str, int], words: int) -> dict[str, int]:
+    """Reduce sizes in proportion so that the largest fits into a text, and round them down to two digits.
+
+    >>> fitting_sizes({"xs": 100_000, "sm": 1_000_000}, 219_500)
+    {'xs': 21000, 'sm': 210000}
+    """
+    share = words / max(sizes.values())
+    return {name: _two_digits(int(size * share)) for name, size in sizes.items()}
+
+
+def _two_digits(number: int) -> int:
+    unit = int(10 ** max(0, len(str(number)) - 2))
+    return max(1, number // unit * unit)
 
 
 def check(design: Design) -> None:
@@ -29,7 +115,7 @@ def check(design: Design) -> None:
 def begin(design: Design, progress: Progress) -> None:
     """Write the record into the folder, or add families and sizes to it; the errors are the same as for `check`."""
     requested, path = _record(design), design.record()
-    with waiting(design.folder, progress):
+    with locked_folder(design.folder, progress):
         merged = _merged(design, requested)
         if not path.exists() or merged != DESIGN.read(path):
             DESIGN.write(path, merged)
@@ -138,13 +224,13 @@ def _shared(record: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, An
 def faults(folder: Path) -> dict[Path, SyntagmError]:
     """Return an error for each file of an experiment that is damaged or missing, its models and runs excepted."""
     try:
-        design = DESIGN.read(places.record(folder))
+        design = DESIGN.read(places.record_path(folder))
     except SyntagmError as error:
-        return {places.record(folder): error}
+        return {places.record_path(folder): error}
     faults: dict[Path, SyntagmError] = {}
     for path in _perplexities(folder):
         try:
-            measured.read(path, design["families"], design["sizes"])
+            places.read_perplexity(path, design["families"], design["sizes"])
         except SyntagmError as error:
             faults[path] = error
         if not has_run(run := folder / "runs" / path.stem):
@@ -163,7 +249,7 @@ def faults(folder: Path) -> dict[Path, SyntagmError]:
             faults[path] = error
     for name, digest in design.get("parts", {}).items():
         path = places.part_file(folder, name, [text["name"] for text in design["corpus"]])
-        if damaged := parts.fault(path, digest):
+        if damaged := damaged_subset(path, digest):
             faults[path] = damaged
     return faults
 
@@ -171,7 +257,7 @@ def faults(folder: Path) -> dict[Path, SyntagmError]:
 def renew(folder: Path) -> list[str]:
     """Renew the seals of an experiment's records after an intended change."""
     forms = {
-        places.record(folder): DESIGN,
+        places.record_path(folder): DESIGN,
         **dict.fromkeys(_perplexities(folder), PERPLEXITY),
         **dict.fromkeys(_simulations(folder), SIMULATIONS),
     }

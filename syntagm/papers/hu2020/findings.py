@@ -9,15 +9,12 @@ import polars as pl
 
 from syntagm.core import UsageError
 from syntagm.evaluation import Kind
-from syntagm.papers.cited import cited
-from syntagm.papers.hu2020 import claims_of_perplexity, completeness, multiverse, regressions
-from syntagm.papers.hu2020.claims import CRITERIA, claims
-from syntagm.papers.hu2020.models import label
+from syntagm.papers.hu2020 import claims, multiverse, raw, regressions
 from syntagm.papers.hu2020.multiverse import Row, Withdrawn
-from syntagm.papers.hu2020.preparation import build_study, withdrawn
-from syntagm.papers.hu2020.raw import Raw
+from syntagm.papers.hu2020.raw import Raw, build_study, withdrawn
 from syntagm.papers.hu2020.regressions import Regressions
-from syntagm.papers.hu2020.study import Missing, Study
+from syntagm.papers.hu2020.study import Missing, Study, label
+from syntagm.papers.paper import cited
 from syntagm.stats import FALSE, HOLDS, clustered
 from syntagm.stats.mixed.linear import Fit
 from syntagm.views import UNITS, Table, by_circuit
@@ -62,12 +59,12 @@ class Judged:
 def judge_claims(study: Study, withdrawn: Withdrawn, found: Regressions) -> list[Judged]:
     """Judge the claims about scores, perplexity and regressions under all analyses."""
     aic = cited("hu2020")["aic"]
-    printed = {claims_of_perplexity.CLASS_OVER_SIZE: f"{aic['no_architecture']} above {aic['no_size']}"}
+    printed = {claims.CLASS_OVER_SIZE: f"{aic['no_architecture']} above {aic['no_size']}"}
     judges: list[tuple[str, Callable[[], list[Row]]]] = []
-    for claim in claims():
+    for claim in claims.claims():
         printed[claim.text] = claim.printed
         judges.append((claim.text, partial(multiverse.rows, claim, study, withdrawn)))
-    judges += claims_of_perplexity.claims(study, withdrawn, found)
+    judges += claims.claims_of_perplexity(study, withdrawn, found)
     return [_judged(text, printed.get(text, "no coefficient"), judge) for text, judge in judges]
 
 
@@ -80,7 +77,7 @@ def _judged(text: str, printed: str, judge: Callable[[], list[Row]]) -> Judged:
 
 def verdicts(rows: Sequence[Row], study: Study) -> Iterator[tuple[str, Table]]:
     """Yield the small table of verdicts, with the criteria of the claims, and the table of all their numbers."""
-    small = multiverse.verdict_table(rows, [CRITERIA, claims_of_perplexity.CRITERIA])
+    small = multiverse.verdict_table(rows, claims.CRITERIA)
     for name, table in (("verdicts", small), ("multiverse", multiverse.table(rows))):
         yield name, replace(table, notes=(*table.notes, *study.mixed))
 
@@ -172,7 +169,7 @@ Check = Callable[[Findings], Checked | list[Claim]]
 
 def table(checks: "Sequence[Check]", findings: Findings) -> Table:
     """Make the table of claims with their verdicts."""
-    lacking = completeness.lacking(findings.raw)
+    lacking = raw.lacking(findings.raw)
     rows: list[Claim] = [_incomplete(lacking)] if lacking else []
     marked = INCOMPLETE if lacking else ""
     for check in checks:
@@ -194,11 +191,7 @@ def table(checks: "Sequence[Check]", findings: Findings) -> Table:
         *(f"On the publication, not from these data: {remark}" for remark in findings.printed["remarks"].values()),
     )
     return Table(
-        "The printed paper and its raw data",
-        ("claim", "printed", "computed", "verdict"),
-        tuple(rows),
-        (),
-        notes,
+        "The printed paper and its raw data", ("claim", "printed", "computed", "verdict"), tuple(rows), (), notes
     )
 
 

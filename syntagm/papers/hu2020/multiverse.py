@@ -22,8 +22,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.papers.hu2020.models import ALL_GPT2, label
-from syntagm.papers.hu2020.study import Missing, Study
+from syntagm.papers.hu2020.study import ALL_GPT2, Missing, Study, label
 from syntagm.stats import FALSE, HOLDS, OPEN, Range, Suites, cluster_intervals, holm, interval, suite_intervals
 from syntagm.views import INSTANCE, Cell, Table, or_none
 

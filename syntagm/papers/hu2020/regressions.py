@@ -17,8 +17,7 @@ import polars as pl
 
 from syntagm.core import InputError, SyntagmError, UsageError
 from syntagm.papers.hu2020 import item_regressions
-from syntagm.papers.hu2020.models import ALL_GPT2, ALL_NGRAMS
-from syntagm.papers.hu2020.study import Study
+from syntagm.papers.hu2020.study import ALL_GPT2, ALL_NGRAMS, Study
 from syntagm.stats import LikelihoodRatio, few_groups, linear, variance_shares
 from syntagm.stats.mixed.linear import Fit
 from syntagm.views import Cell, Table
@@ -156,16 +155,8 @@ def fits(fitted_models: Fits) -> Table:
         for name, fit in fitted_models.fits.items()
     )  # fmt: skip
     columns = (
-        "model",
-        "parameters",
-        "observations",
-        "residual SD",
-        "starts",
-        "spread",
-        "converged",
-        "singular",
-        "remarks",
-    )
+        "model", "parameters", "observations", "residual SD", "starts", "spread", "converged", "singular", "remarks",
+    )  # fmt: skip
     notes = ("spread: the range of the final deviances of all starts.", *_notes(fitted_models))
     return Table("Mixed-effects regressions: fit diagnostics", columns, rows, (), notes)
 

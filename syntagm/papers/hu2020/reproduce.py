@@ -16,18 +16,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
+
 from syntagm.core import Progress
-from syntagm.papers.experiment import measured
-from syntagm.papers.experiment.design import Design, simulations
+from syntagm.evaluation import Kind
+from syntagm.papers.experiment.design import (
+    Design,
+    cell_of,
+    distinguishing_keys,
+    finished_models,
+    perplexities,
+    requested_sizes,
+    simulations,
+)
 from syntagm.papers.experiment.experiment import carry_out
-from syntagm.papers.hu2020 import completeness, figures, findings, published, regressions, study as _study, tables
-from syntagm.papers.hu2020.preparation import SUITES as LEFT_OUT, WORDS
-from syntagm.papers.hu2020.raw import Raw, read
-from syntagm.papers.paper import Experiment, Paper
+from syntagm.papers.hu2020 import figures, findings, printed, raw, regressions, study as _study, tables
+from syntagm.papers.hu2020.findings import Findings
+from syntagm.papers.hu2020.raw import SUITES as LEFT_OUT, WORDS, Raw, build_study, completeness_table, read
+from syntagm.papers.hu2020.regressions import Regressions
+from syntagm.papers.hu2020.study import Study, label
+from syntagm.papers.paper import Experiment, Paper, cited
 from syntagm.runs import Run
-from syntagm.stats import Planned, score
+from syntagm.stats import Planned, clustered, score
 from syntagm.suites import read_suites
-from syntagm.views import Cell, Figure, Table, estimates
+from syntagm.views import UNITS, Cell, Figure, Table, estimates
 
 SUITES = ("hu2020",)
 # The paper's analysis excludes these of the 34 suites from every mean.
@@ -54,7 +66,110 @@ def from_raw(
     raw: Raw, *, suites: str = "31", ngram: str = "vote", intervals: str = "crossed"
 ) -> Iterator[tuple[str, Table | Figure]]:
     """Make Figures 1 to 6, Table 4, the regressions and further tables from the paper's own raw data."""
-    return published.outputs(raw, suites, ngram, intervals)
+    yield "completeness", completeness_table(raw)
+    study = build_study(raw, suites, ngram)
+    everything = build_study(raw, "34", ngram)
+    yield from figures.figures(study, intervals)
+    yield from ((name, table) for name, table in tables.tables(study) if not name.startswith("suite"))
+    yield "suites", with_note(tables.suites(everything), suites)
+    yield "suite_intervals", with_note(tables.suite_intervals(everything), suites)
+    yield "suite_sets", suite_sets(raw, ngram)
+    if study.perplexity.height:
+        yield "table4", table4(study)
+    yield "withdrawn", withdrawn_table(study)
+    found = Findings(raw, study if (suites, ngram) == ("31", "vote") else build_study(raw))
+    if any(study.items["corpus"]):
+        yield from regressions.tables(found.regressions if found.study is study else Regressions(study))
+    differences = findings.table(printed.CLAIMS, found)
+    yield "differences", differences
+    yield "counts", findings.counts(differences, found.judged)
+    yield from findings.verdicts(found.rows(), found.study)
+
+
+def with_note(table: Table, suites: str) -> Table:
+    """Add a note about the excluded suites to a table."""
+    excluded = ", ".join(LEFT_OUT[suites])
+    return replace(table, notes=(*table.notes, f"Excluded from all means: {excluded}.")) if excluded else table
+
+
+def suite_sets(raw: Raw, ngram: str) -> Table:
+    """Make the table of the scores of model classes over 31, 33 and 34 suites."""
+    studies = {suites: build_study(raw, suites, ngram) for suites in LEFT_OUT}
+    parts = [
+        clustered.means(figures.labelled(study, study.scores()), ["model"], "score", Kind.SHARE, UNITS).with_columns(
+            suites=pl.lit(int(suites))
+        )
+        for suites, study in studies.items()
+    ]
+    rows = (
+        pl.concat(parts)
+        .select("suites", "model", "value", "low", "high", "n")
+        .sort("suites", "value", descending=[False, True])
+    )
+    excluded = "; ".join(f"{count} without {', '.join(names)}" for count, names in LEFT_OUT.items() if names)
+    columns = ("suites", "model", "score", "low", "high", "n")
+    absent = "; ".join(study.counted for study in studies.values() if len(study.suites) < study.published)
+    notes = (
+        f"Suites: {excluded}.",
+        *([f"These data have only {absent}."] if absent else []),
+        "n: suite scores; intervals: for other suites, and other models of the class where there are several.",
+    )
+    return Table("SG score by set of suites", columns, tuple(rows.iter_rows()), (), notes)
+
+
+def table4(study: Study) -> Table:
+    """Make Table 4: computed perplexities next to the printed ones."""
+    printed = cited("hu2020")["table4"]
+    ppl = pl.col("perplexity")
+    keys = ["model", "corpus"]
+    means = study.perplexity.group_by(keys, maintain_order=True).agg(
+        ppl.mean(), pl.len().alias("seeds"), ppl.min().alias("least"), ppl.max().alias("most")
+    )
+    numbers = {(label(row["model"]), row["corpus"]): row for row in means.iter_rows(named=True)}
+    rows: list[tuple[Cell, ...]] = []
+    for model, values in printed.items():
+        for corpus, value in values.items():
+            row = numbers.get((model, corpus), {})
+            rows.append((model, corpus, *(row.get(key) for key in ("perplexity", "seeds", "least", "most")), value))
+    columns = ("model", "corpus", "perplexity", "seeds", "least", "most", "paper")
+    notes = (
+        "Per word, on the test set: mean, lowest and highest over seeds. GPT-2 sums over the tokens of a word.",
+        f"paper: {cited('hu2020')['source']} Table 4.",
+    )
+    return Table("Table 4: perplexity", columns, tuple(rows), ("paper",), notes)
+
+
+def withdrawn_table(study: Study) -> Table:
+    """Make the table of the GPT-2 models that the authors withdrew, and of their replacements, from the raw data."""
+    quoted = cited("hu2020")["withdrawn"]
+    instances = study.instances().filter((pl.col("model") == "gpt-2") & (pl.col("corpus") != ""))
+    known = {(row["corpus"], row["seed"]): row for row in instances.iter_rows(named=True)}
+    withdrawn_instances = {(model["corpus"], model["seed"]) for model in quoted["instances"]}
+    rows: list[tuple[Cell, ...]] = []
+    for status, models in (("withdrawn", quoted["instances"]), ("retrained", quoted["retrained"])):
+        for model in models:
+            row = known.get((model["corpus"], model["seed"]), {})
+            rows.append(
+                (
+                    model["corpus"],
+                    str(model["seed"]),
+                    status,
+                    row.get("score"),
+                    row.get("perplexity"),
+                    model["score"],
+                    model["perplexity"],
+                )
+            )
+    remaining = [row for key, row in known.items() if key not in withdrawn_instances]
+    order = sorted(remaining, key=lambda row: -WORDS.get(row["corpus"], 0.0))
+    rows += [(row["corpus"], str(row["seed"]), "kept", row["score"], row["perplexity"], None, None) for row in order]
+    columns = ("corpus", "seed", "status", "score", "perplexity", "cited score", "cited perplexity")
+    notes = (
+        f"score: mean of {study.counted}, one model per row. Cited, over 31 suites: {quoted['source']}",
+        "The table of verdicts shows which claims depend on the withdrawn models.",
+    )
+    published = ("cited score", "cited perplexity")
+    return Table(f"{label('gpt-2')} models that the authors withdrew", columns, tuple(rows), published, notes)
 
 
 def of_runs(runs: Sequence[Run]) -> Iterator[tuple[str, Table | Figure]]:
@@ -86,39 +201,39 @@ def tests(design: Design, finished: bool) -> list[Planned]:
     else:
         began = design.record().exists()
         # The results are those of all models of the folder.
-        cells = dict.fromkeys(map(measured.cell, measured.models(folder) if began else []))
-        sizes = (measured.sizes(folder) if began else {}) | dict(design.sizes)
+        cells = dict.fromkeys(map(cell_of, perplexities(folder) if began else []))
+        sizes = (requested_sizes(folder) if began else {}) | dict(design.sizes)
         cells |= dict.fromkeys(design.cells())
         study = _study.planned(cells, read_suites(*design.suites), _millions(sizes), ASIDE)
     return regressions.plan_tests(study, simulations(folder)) if _is_compared(study) else []
 
 
-def _studied(folder: Path) -> _study.Study:
+def _studied(folder: Path) -> Study:
     """Build the study of all finished models of an experiment."""
-    return _study.of_experiment(list(measured.finished(folder)), _millions(measured.sizes(folder)), ASIDE)
+    return _study.of_experiment(list(finished_models(folder)), _millions(requested_sizes(folder)), ASIDE)
 
 
 def _millions(sizes: Mapping[str, int]) -> dict[str, float]:
     return {size: words / 1e6 for size, words in sizes.items()}
 
 
-def _is_compared(study: _study.Study) -> bool:
+def _is_compared(study: Study) -> bool:
     """Return whether there are several classes and several sizes, so that there are regressions."""
     return study.items["model"].n_unique() > 1 and study.items["corpus"].n_unique() > 1
 
 
 def _short(table: Table, folder: Path) -> Table:
     """Return the table of results without the scores of single suites."""
-    width = table.columns.index(SCORE[-1]) + 1 + len(_circuits(list(measured.finished(folder))))
+    width = table.columns.index(SCORE[-1]) + 1 + len(_circuits(list(finished_models(folder))))
     return replace(table, columns=table.columns[:width], rows=tuple(row[:width] for row in table.rows))
 
 
 def results(folder: Path) -> Table:
     """Make the table of results: the text, perplexity, SG score, circuit scores and suite scores of each finished model."""
-    finished = list(measured.finished(folder))
+    finished = list(finished_models(folder))
     circuits = _circuits(finished)
     suites = list(dict.fromkeys(suite.name for _, run in finished for suite in run.suites if suite.predictions))
-    keys = measured.distinguishing_keys(finished)
+    keys = distinguishing_keys(finished)
     rows = [
         (*(model[key] for key in (*keys, "training_words", *SUMS)), *_scores(run, circuits, suites))
         for model, run in finished
@@ -177,7 +292,7 @@ PAPER = Paper(
     of_runs,
     from_raw,
     read,
-    completeness.lacking,
+    raw.lacking,
     ratio_tests=True,
     experiment=Experiment(SIZES, SEEDS, experiment, of_experiment, paper_sizes=PAPER_SIZES, tests=tests),
 )

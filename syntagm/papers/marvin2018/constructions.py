@@ -7,7 +7,7 @@ import polars as pl
 
 from syntagm.core import RunError
 from syntagm.evaluation import Estimate
-from syntagm.papers.cited import cited
+from syntagm.papers.paper import cited
 from syntagm.runs import Run
 from syntagm.stats import score
 

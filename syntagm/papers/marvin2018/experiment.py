@@ -15,11 +15,11 @@ import numpy as np
 import polars as pl
 
 from syntagm.core import Progress, RunError
-from syntagm.papers.cited import cited
-from syntagm.papers.experiment import design as places, measured
+from syntagm.papers.experiment import design as places
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.experiment import carry_out
 from syntagm.papers.marvin2018.constructions import by_construction, constructions, probable
+from syntagm.papers.paper import cited
 from syntagm.runs import Run
 from syntagm.stats import interval
 from syntagm.training import record as training
@@ -43,8 +43,8 @@ def experiment(design: Design, progress: Progress | None = None) -> Table:
 
 def results(folder: Path) -> Table:
     """Make the table of results: perplexity, tagging accuracy and accuracy by construction of each finished model."""
-    finished = list(measured.finished(folder))
-    keys = measured.distinguishing_keys(finished)
+    finished = list(places.finished_models(folder))
+    keys = places.distinguishing_keys(finished)
     names = [name for name in _constructions() if any(name in constructions(run) for _, run in finished)]
     rows: list[tuple[Cell, ...]] = []
     for model, run in finished:
@@ -65,7 +65,7 @@ def results(folder: Path) -> Table:
 
 def outputs(folder: Path) -> Iterator[tuple[str, Table]]:
     """Make the comparison of one task with two, for each size with finished models of both."""
-    finished = list(measured.finished(folder))
+    finished = list(places.finished_models(folder))
     sizes = list(dict.fromkeys(model["size"] for model, _ in finished))
     for size in sizes:
         one, two = (_of(finished, family, size) for family in (ONE, TWO))
@@ -180,7 +180,7 @@ def _constructions() -> list[str]:
 
 def _tagging(folder: Path, model: Mapping[str, Any]) -> float | None:
     """Return the tagging accuracy of the weights that training kept, on held-out text; None of a family without tags."""
-    place = places.model(folder, measured.cell(model))
+    place = places.model_folder(folder, places.cell_of(model))
     if (record := training.finished(place)) is None:
         raise RunError(str(place), "no finished training", "the training of a model with results")
     rows = [row for row in record.get("history", []) if "tag_accuracy" in row]

@@ -119,22 +119,8 @@ def right_contexts(runs: Runs) -> Table | None:
             lines.append((name, right.strip(), count, labels, *_means(matching)))
     if not lines:
         return None
-    columns = (
-        "model",
-        "right of the gap",
-        "contexts",
-        "of them",
-        "EW",
-        "EW low",
-        "EW high",
-        "MW",
-        "MW low",
-        "MW high",
-    )
-    notes = (
-        "All suites of the run together. Intervals: 95 %, for other contexts.",
-        *signatures(seeing),
-    )
+    columns = ("model", "right of the gap", "contexts", "of them", "EW", "EW low", "EW high", "MW", "MW low", "MW high")
+    notes = ("All suites of the run together. Intervals: 95 %, for other contexts.", *signatures(seeing))
     return Table("By right context", columns, tuple(lines), (), notes)
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from syntagm.core import RunError
 from syntagm.evaluation import Cut, Estimate, Group, Kind
-from syntagm.papers.cited import cited
+from syntagm.papers.paper import cited
 from syntagm.runs import Run, named
 from syntagm.stats import paired_intervals
 from syntagm.suites import unpaired

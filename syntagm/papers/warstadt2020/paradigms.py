@@ -8,7 +8,7 @@ from math import nan
 from types import MappingProxyType
 
 from syntagm.evaluation import SuiteRecord, group_of
-from syntagm.papers.cited import cited
+from syntagm.papers.paper import cited
 from syntagm.runs import Run, items_by_sentences
 
 _ADJACENT = (

@@ -15,25 +15,114 @@ the share of people who chose the good sentence, and `table_people` has the pape
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from math import isnan
+from math import ceil, isnan, nan
 from pathlib import Path
 from statistics import mean
 
 import polars as pl
 
 from syntagm.core import RunError, counted
-from syntagm.evaluation import Estimate, People
-from syntagm.papers.paper import Experiment, Paper
+from syntagm.evaluation import Estimate, Kind, People
+from syntagm.papers import people
+from syntagm.papers.paper import Experiment, Paper, cited
 from syntagm.papers.people import about, divided
 from syntagm.papers.warstadt2020 import study, tables
 from syntagm.papers.warstadt2020.paradigms import Paradigm, has_pairs_judged, paradigms, published
-from syntagm.papers.warstadt2020.printed import differing, people_table, printed
-from syntagm.papers.warstadt2020.raw import PEOPLE, judgements, models, people, summary
+from syntagm.papers.warstadt2020.raw import (
+    PEOPLE,
+    differing,
+    model_samples,
+    people_samples,
+    people_table,
+    printed_table,
+    read_judgements,
+    read_summary,
+)
 from syntagm.papers.warstadt2020.tables import Known
-from syntagm.papers.warstadt2020.validation import samples_of_people, validation
 from syntagm.runs import Run, comparable_pairs, listed, named, titles
-from syntagm.stats import Sample, binned, correlations, suite_means
-from syntagm.views import PROPERTIES, Figure, Table, correlation, dots, learning_curve, methods, phenomena, surface
+from syntagm.stats import Key, Sample, binned, correlations, suite_means
+from syntagm.views import (
+    PROPERTIES,
+    Cell,
+    Figure,
+    Table,
+    agreement_over,
+    correlation,
+    dots,
+    learning_curve,
+    methods,
+    or_none,
+    phenomena,
+    surface,
+)
+
+# The share of the pairs of an accepted paradigm that are won by a majority: four of five in the paper.
+_ACCEPTED = 4 / 5
+PAPER_PEOPLE, WON, JUDGEMENTS = "people (paper)", "won (paper)", "judgements (paper)"
+
+
+def samples_of_people(name: str, run: Run) -> dict[Key, Sample]:
+    """Return the share of people who chose the good sentence of each pair: (name, paradigm) -> sample."""
+    return {
+        (name, suite.name): suite_means.of_values(suite.name, Kind.SHARE, people.rates(run, suite.name)["rate"])
+        for suite in run.suites
+    }
+
+
+def validation(groups: Sequence[tuple[str, Run]], known: Known) -> dict[str, Table]:
+    """Make the table of the validation by paradigm, and that of the numbers over all paradigms."""
+    printed = {row["paradigm"]: row for row in cited("warstadt2020")["paradigms"]}
+    numbers = cited("warstadt2020")["validation"]
+    rows: list[tuple[Cell, ...]] = []
+    totals: list[tuple[Cell, ...]] = []
+    for name, run in groups:
+        kept = judgements = 0
+        for suite in sorted(run.suites, key=lambda suite: (known[suite.name].phenomenon, suite.name)):
+            found = agreement_over(run, [suite], name, suite.name)
+            accepted = found.won >= ceil(_ACCEPTED * found.majority.n) and found.majority.n > 0
+            kept, judgements = kept + accepted, judgements + found.answers
+            theirs = printed.get(suite.name, {})
+            rows.append((
+                known[suite.name].phenomenon, suite.name, name, *people.cells(found), "yes" if accepted else "no",
+                found.people, found.answers, or_none(known[suite.name].human), theirs.get("won"), theirs.get("judgements"),
+            ))  # fmt: skip
+        everything = agreement_over(run, run.suites, name, "all")
+        total, individual = everything.majority, everything.individual
+        complete = {suite.name for suite in run.suites} == printed.keys()
+        share = (None, None, None) if individual is None else (individual.value, individual.low, individual.high)
+        won = everything.won / total.n if total.n else nan
+        lines: list[tuple[str, Cell, Cell, Cell, int, float]] = [
+            ("pairs that a majority judged as predicted, %", *_percent(won, total.low, total.high), total.n,
+             numbers["majority"]),
+            ("single judgements as predicted, mean of paradigms, %", *_percent(*share), judgements,
+             numbers["individual"]),
+            ("accepted paradigms", kept, None, None, len(run.suites), numbers["kept"]),
+            ("judgements", judgements, None, None, len(run.suites), numbers["judgements"]),
+        ]  # fmt: skip
+        totals += [(what, name, *cells, published if complete else None) for what, *cells, published in lines]
+    source = f"{PAPER_PEOPLE}, {WON}, {JUDGEMENTS}: of the published pairs, transcribed from {cited('warstadt2020')['source']}"
+    quoted = (PAPER_PEOPLE, WON, JUDGEMENTS)
+    columns = ("category", "paradigm", "model", *people.COLUMNS, "accepted", "people", "judgements", *quoted)
+    rule = "accepted: at least four fifths of the pairs are won, as four of five are in the paper."
+    groups_notes = [line for name, run in groups for line in people.about(run, name)]
+    explained = (*people.NOTES, rule, source, *groups_notes)
+    by_paradigm = Table("People, by paradigm", columns, tuple(rows), quoted, explained)
+    notes = (
+        "n: pairs, judgements, or paradigms. Intervals: 95 %, of pairs for other pairs, of judgements for other people and other "
+        "pairs.",
+        f"paper: its {numbers['kept']} published paradigms; {numbers['tested']} were tested. It is shown beside people who saw "
+        "all of these paradigms.",
+        *groups_notes,
+    )
+    over_all = Table(
+        "Validation by people", ("what", "model", "ours", "low", "high", "n", "paper"), tuple(totals), ("paper",), notes
+    )
+    return {"table_people": by_paradigm, "table_validation": over_all}
+
+
+def _percent(*shares: float | None) -> tuple[Cell, ...]:
+    return tuple(None if share is None else or_none(100 * share) for share in shares)
+
 
 SUITES = ("warstadt2020",)
 MEASURE = methods.WHOLE
@@ -91,15 +180,15 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
 
 def from_raw(folder: Path) -> Outputs:
     """Make the tables and figures from the published accuracies and judgements: file name -> table or figure."""
-    judged = judgements(folder / "human_responses.csv")
-    samples = models(folder / "models_summary.jsonl") | people(judged)
+    judged = read_judgements(folder / "human_responses.csv")
+    samples = model_samples(folder / "models_summary.jsonl") | people_samples(judged)
     suites = {suite for _, suite in samples}
     known = {suite: paradigm for suite, paradigm in published().items() if suite in suites}
     samples = {key: sample for key, sample in samples.items() if key[1] in known}
     means = tables.means(samples, known)
     contrast_estimates = tables.contrasts(samples)
     correlated = correlations(tables.accuracies(samples))
-    differing_paradigms = differing(judged, summary(folder / "human_validation_summary.csv"))
+    differing_paradigms = differing(judged, read_summary(folder / "human_validation_summary.csv"))
     notes = (
         "Models: counts of 1,000 pairs of each paradigm, as published.",
         f"{PEOPLE}: n counts pairs, five per paradigm; a pair's value is the share of some 20 people who chose the good "
@@ -115,7 +204,7 @@ def from_raw(folder: Path) -> Outputs:
     return {
         "table3": tables.without_counts(tables.table3(samples, known, means, notes, published=False)),
         "table_paradigms": tables.without_counts(tables.by_paradigm(samples, known, notes, published=False)),
-        "table_printed": printed(means, correlated, contrast_estimates, judged),
+        "table_printed": printed_table(means, correlated, contrast_estimates, judged),
         "table_people": people_table(samples, judged),
         **_accuracy(means, {}, "TXL: Transformer-XL"),
         **_correlations(correlated, notes[:2]),

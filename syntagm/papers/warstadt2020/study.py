@@ -17,7 +17,7 @@ import polars as pl
 
 from syntagm.core import Progress
 from syntagm.evaluation import Estimate
-from syntagm.papers.experiment import measured
+from syntagm.papers.experiment import design
 from syntagm.papers.experiment.design import Design
 from syntagm.papers.experiment.experiment import carry_out
 from syntagm.papers.warstadt2020 import tables
@@ -51,18 +51,18 @@ def experiment(design: Design, progress: Progress | None = None) -> Table:
 
 def results(folder: Path) -> Table:
     """Make the table of results: the text, perplexity and accuracy of each finished model, overall and by category."""
-    finished = list(measured.finished(folder))
+    finished = list(design.finished_models(folder))
     values = {
         (estimate.group.model, estimate.group["phenomenon"]): estimate.value
         for estimate in _accuracies(finished).estimates
         if estimate.group["over"] != "field"
     }
     categories = list(dict.fromkeys(name for _, name in values))
-    keys = measured.distinguishing_keys(finished)
+    keys = design.distinguishing_keys(finished)
     rows: list[tuple[Cell, ...]] = [
         (
             *(model[key] for key in (*keys, "training_words", *_SUMS)),
-            *(or_none(values.get((measured.cell(model).name, name), nan)) for name in categories),
+            *(or_none(values.get((design.cell_of(model).name, name), nan)) for name in categories),
         )
         for model, _ in finished
     ]
@@ -76,9 +76,9 @@ def results(folder: Path) -> Table:
 
 def outputs(folder: Path) -> Iterator[tuple[str, Table | Figure]]:
     """Make the learning curves by category, the means by size, and the gains per doubling of the text."""
-    finished = list(measured.finished(folder))
+    finished = list(design.finished_models(folder))
     found = _accuracies(finished)
-    models = {measured.cell(model).name: model for model, _ in finished}
+    models = {design.cell_of(model).name: model for model, _ in finished}
     if not found.estimates:
         return
     rows = [
@@ -157,7 +157,7 @@ def _accuracies(finished: _Finished) -> Accuracies:
     known: dict[str, Paradigm] = {}
     for model, run in finished:
         known |= paradigms([suite for suite in run.suites if methods.WHOLE in suite.predictions])
-        results = run.results().with_columns(model=pl.lit(measured.cell(model).name))
+        results = run.results().with_columns(model=pl.lit(design.cell_of(model).name))
         by_suite = suite_means.of_results(results, methods.WHOLE, run.kind(methods.WHOLE), run.tolerance)
         samples |= {key: sample for key, sample in by_suite.items() if key[1] in known}
     return Accuracies(tables.means(samples, known), samples, known)

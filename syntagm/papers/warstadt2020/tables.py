@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from syntagm.evaluation import Estimate, Group
-from syntagm.papers.cited import cited
+from syntagm.papers.paper import cited
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, of_paper
 from syntagm.stats import Comparison, Key, Sample, suite_means
 from syntagm.views import Cell, LearningCurve, Table, narrowed, or_none
