@@ -60,7 +60,7 @@ from syntagm.cli import _config, _evaluation
 from syntagm.core import SyntagmError, UsageError, counted, shown_lines
 
 if TYPE_CHECKING:
-    from syntagm.cli._config_file import Source
+    from syntagm.cli._config import Source
     from syntagm.runs import Evaluation, Job, Run
     from syntagm.suites import Suite
 
