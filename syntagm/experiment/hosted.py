@@ -16,9 +16,8 @@ from starlette.responses import JSONResponse, Response
 
 from syntagm.core import InputError, RunError, UsageError, csv, shown, utf8
 from syntagm.experiment import alarms, answers, order, plan, texts
-from syntagm.experiment.deployed import KINDS
+from syntagm.experiment.deployed import KINDS, html
 from syntagm.experiment.designs import HIGHEST, LOWEST
-from syntagm.experiment.markup import html
 from syntagm.experiment.plan import Trial
 from syntagm.experiment.store import Person, Study
 from syntagm.report import Asked, Missing, Route, content, download, moved, shell

@@ -14,8 +14,8 @@ from asking import HOST, Answer, ask, opened
 from syntagm.cli import main
 from syntagm.core import InputError, UsageError
 from syntagm.experiment import Study, deployed, hosted as hosted_pages, jspsych, make, pcibex
+from syntagm.experiment.deployed import html
 from syntagm.experiment.hosted import Hosted
-from syntagm.experiment.markup import html
 from syntagm.report.serve.application import Application
 from tests.experiment_for_tests import filled, pairs, planned, written
 
