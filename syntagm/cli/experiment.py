@@ -259,9 +259,9 @@ def _described(made: "Plan") -> Iterator[str]:
     from collections import Counter
 
     from syntagm.core import counted
-    from syntagm.experiment import order
+    from syntagm.experiment import plan
 
-    first = [made.trials[number] for number, _ in order.of_person(made, 0, 0)]
+    first = [made.trials[number] for number, _ in plan.ordered(made, 0, 0)]
     roles = Counter(trial.role for trial in first)
     yield (
         f"{made.design.name}: {counted(len(made.suites), 'suite')}, {made.participants} people, "
@@ -277,14 +277,14 @@ def _described(made: "Plan") -> Iterator[str]:
 
 
 def _run_preview(arguments: argparse.Namespace) -> int:
-    from syntagm.experiment import order, plan
+    from syntagm.experiment import plan
 
     made = plan.read(arguments.folder)
     if not 1 <= arguments.list <= len(made.lists):
         raise UsageError("--list", str(arguments.list), f"1 to {len(made.lists)}")
     if arguments.person < 1:
         raise UsageError("--person", str(arguments.person), "at least 1")
-    for place, (number, first) in enumerate(order.of_person(made, arguments.list - 1, arguments.person - 1), 1):
+    for place, (number, first) in enumerate(plan.ordered(made, arguments.list - 1, arguments.person - 1), 1):
         trial = made.trials[number]
         texts = trial.texts if first or len(trial.texts) == 1 else trial.texts[::-1]
         shown = " / ".join(texts)

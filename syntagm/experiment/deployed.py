@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from syntagm.experiment import order, plan, texts
+from syntagm.experiment import plan, texts
 from syntagm.experiment.designs import HIGHEST, LOWEST
 from syntagm.experiment.plan import Plan
 
@@ -52,11 +52,11 @@ KINDS = {
 }  # fmt: skip
 
 
-def people(made: Plan) -> list[tuple[int, list[order.Shown]]]:
+def people(made: Plan) -> list[tuple[int, list[plan.Shown]]]:
     """Return the list and the ordered trials of each planned person; people of all lists alternate."""
     count = len(made.lists)
     return [
-        (number % count, order.of_person(made, number % count, number // count)) for number in range(made.participants)
+        (number % count, plan.ordered(made, number % count, number // count)) for number in range(made.participants)
     ]
 
 

@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any, Literal
 
 from syntagm.core import InputError, RunError, SyntagmError, atomic, regular
-from syntagm.experiment import answers, order, plan, texts
+from syntagm.experiment import answers, plan, texts
 from syntagm.experiment.answers import Answer
 from syntagm.experiment.database import KEY, NAME, Database, begun
 
@@ -57,7 +57,7 @@ class Study:
         self._digest = plan.digest(folder)
         self._names = [frozenset(self.plan.trials[number].id for number, _ in shown) for shown in self.plan.lists]
         self._data = Database(folder, self._digest, warn)
-        self._orders: dict[tuple[int, int], list[order.Shown]] = {}
+        self._orders: dict[tuple[int, int], list[plan.Shown]] = {}
 
     @property
     def path(self) -> Path:
@@ -215,14 +215,14 @@ class Study:
         live = finished is not None or seen >= self._clock() - 60 * self.settings.timeout
         return Person(code, number, place, answered, finished is not None, live)
 
-    def trials_of(self, person: Person) -> list[order.Shown]:
+    def trials_of(self, person: Person) -> list[plan.Shown]:
         """Return the trials of a person in order."""
         key = person.list, person.place
         if key not in self._orders:
             # Making an order takes longer than storing an answer.
             if len(self._orders) >= _ORDERS:
                 self._orders.clear()
-            self._orders[key] = order.of_person(self.plan, *key)
+            self._orders[key] = plan.ordered(self.plan, *key)
         return self._orders[key]
 
     def resume(self, person: Person) -> Person | None:
