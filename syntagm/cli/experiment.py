@@ -297,7 +297,7 @@ def _run_preview(arguments: argparse.Namespace) -> int:
 
 
 def _run_simulate(arguments: argparse.Namespace) -> int:
-    from syntagm.experiment import fill, plan, simulate
+    from syntagm.experiment import plan, simulate
 
     made = plan.read(arguments.folder)
     shares = {"--people-sd": arguments.people_sd, "--items-sd": arguments.items_sd}
@@ -313,7 +313,7 @@ def _run_simulate(arguments: argparse.Namespace) -> int:
         judge = simulate.judged(made, names.load_permitted(arguments.judge, _model.given(arguments)))
     if arguments.browser is not None and arguments.dropout:
         raise UsageError("--dropout", "--browser beside it", "one of them", "Who walks through the pages finishes.")
-    fill.copy(arguments.folder, arguments.output)
+    simulate.copy(arguments.folder, arguments.output)
     if arguments.browser is not None:
         from syntagm.experiment import walk
 
@@ -321,7 +321,7 @@ def _run_simulate(arguments: argparse.Namespace) -> int:
         for line in walk.walk(arguments.output, people, arguments.browser):
             print(shown_lines(line), flush=True)
         return 0
-    study = fill.fill(arguments.output, simulate.Simulated(made, truth, arguments.seed, judge))
+    study = simulate.fill(arguments.output, simulate.Simulated(made, truth, arguments.seed, judge))
     _print_progress(study)
     study.close()
     return 0
