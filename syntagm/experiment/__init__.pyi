@@ -1,6 +1,19 @@
-from syntagm.experiment import alarms as alarms, answers as answers, designs as designs, hosted as hosted, jspsych as jspsych, make as make, pcibex as pcibex, people as people, plan as plan, presets as presets, read as read, simulate as simulate, texts as texts, walk as walk
-from syntagm.experiment import simulate
-from syntagm.experiment import plan
+from syntagm.experiment import (
+    alarms as alarms,
+    answers as answers,
+    designs as designs,
+    hosted as hosted,
+    jspsych as jspsych,
+    make as make,
+    pcibex as pcibex,
+    people as people,
+    plan as plan,
+    presets as presets,
+    read as read,
+    simulate as simulate,
+    texts as texts,
+    walk as walk,
+)
 from syntagm.experiment.answers import Audit as Audit
 from syntagm.experiment.database import NAME as NAME
 from syntagm.experiment.plan import Exclusions as Exclusions, Plan as Plan, Trial as Trial

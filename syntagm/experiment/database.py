@@ -3,6 +3,9 @@
 A change is one transaction of SQLite, and within it its receipt is written to the disk: so SQLite need not wait for the disk
 itself, and a killed process leaves at most a change that was not acknowledged. Whoever opens a study compares the two. What
 only reads gets a copy in memory, and creates and mends nothing; what writes mends both.
+
+Receipts are sealed and numbered lines, each with the rows that a change wrote. When a person is deleted, their file is
+written anew, with a line for each row that is left; numbers go on from file to file.
 """
 
 import contextlib
@@ -17,9 +20,6 @@ from typing import Any, cast
 
 from syntagm.core import RunError, SyntagmError, atomic, counted, record, regular, shown_lines
 from syntagm.runs import is_of_surroundings
-
-# A line has the rows that a change wrote. When a person is deleted, the file is written anew, with a line for each row
-# that is left; numbers go on from file to file.
 
 RECEIPTS = "receipts.jsonl"
 # The tables: how many columns are the key, and how many there are.

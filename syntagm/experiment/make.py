@@ -118,7 +118,7 @@ def of_suite(design: Design, suite: Suite, role: Role, prefix: str) -> list[Tria
     trials: list[Trial] = []
     for item in suite.items:
         trials += make(design, suite, item, role, f"{prefix}{len(trials)}")
-    return [_numbered(trial, f"{prefix}{number}") for number, trial in enumerate(trials)]
+    return [replace(trial, id=f"{prefix}{number}") for number, trial in enumerate(trials)]
 
 
 def pairs(suite: Suite) -> list[tuple[str, str]]:
@@ -203,12 +203,12 @@ def _expected(design: Design, suite: Suite) -> dict[str, str]:
 def built_in(design: Design, pairs_of: Sequence[tuple[str, str]], role: Role) -> list[Trial]:
     """Return practice or catch trials out of pairs of sentences; every second one shows the bad sentence alone."""
     trials = []
-    for number, texts in enumerate(pairs_of):
+    for number, sentences in enumerate(pairs_of):
         name, item, good = f"{role[0]}{number}", str(number + 1), number % 2 == 0
         if design.shows == 2:
-            trials.append(Trial(name, role, role, item, "good/bad", texts, ("good", "bad"), "good"))
+            trials.append(Trial(name, role, role, item, "good/bad", sentences, ("good", "bad"), "good"))
             continue
-        shown = texts[0] if good or design.timed else texts[1]
+        shown = sentences[0] if good or design.timed else sentences[1]
         expected = ("yes" if good else "no") if design.answer == "choice" else ("high" if good else "low")
         trials.append(
             Trial(
@@ -218,10 +218,6 @@ def built_in(design: Design, pairs_of: Sequence[tuple[str, str]], role: Role) ->
             )
         )  # fmt: skip
     return trials
-
-
-def _numbered(trial: Trial, name: str) -> Trial:
-    return replace(trial, id=name)
 
 
 # A plan with more would not fit into a browser, nor into an hour.
@@ -251,8 +247,8 @@ class Wishes:
     design: Design
     participants: int  # the number of people
     seed: int = 1  # the seed of lists, orders and distractors
-    # `fillers`, `catch`, `practice`: suites for these trials. Without suites, catch and practice trials are those of
-    # `materials`, if `built_in`.
+    # `fillers`, `catch`, `practice`: suites for these trials. Without suites, catch and practice trials are PRACTICE and
+    # CATCH, if `built_in`.
     fillers: Sequence[Suite] = ()
     catch: Sequence[Suite] = ()
     practice: Sequence[Suite] = ()
