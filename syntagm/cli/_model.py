@@ -9,9 +9,31 @@ from syntagm.core import HELP, NAMES, Permissions, flag, shown_lines
 
 if TYPE_CHECKING:
     from syntagm.models import LanguageModel, Query
+    from syntagm.stats import Resampling
 
 
-def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
+def add_intervals(parser: argparse.ArgumentParser) -> None:
+    """Add --suites, --draws and --seed."""
+    group = parser.add_argument_group("intervals")
+    group.add_argument(
+        "--suites", choices=["random", "fixed"], default="random",
+        help="whether intervals over suites generalise to other suites (random, the default) or not (fixed)",
+    )  # fmt: skip
+    group.add_argument("--draws", metavar="N", help="number of bootstrap samples, if there is a bootstrap (2,000)")
+    group.add_argument("--seed", metavar="N", help="seed of the bootstrap (1)")
+
+
+def resampling(options: argparse.Namespace) -> "Resampling":
+    """Return what a command line says of intervals, for `bootstrap.using`."""
+    from syntagm.core import whole
+    from syntagm.stats import bootstrap
+
+    draws = bootstrap.DRAWS if options.draws is None else whole("--draws", options.draws, least=100)
+    seed = bootstrap.SEED if options.seed is None else whole("--seed", options.seed, least=0)
+    return bootstrap.Resampling(options.suites, draws, seed)
+
+
+def add_models(parser: argparse.ArgumentParser, several: bool = False) -> None:
     """Add MODEL and the permissions."""
     parser.add_argument(
         "models" if several else "model",
@@ -19,16 +41,16 @@ def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
         nargs="+" if several else None,
         help="a model: demo, toy, a folder, a name on the Hugging Face Hub, or family:path?options (see `syntagm models`)",
     )
-    permissions(parser)
+    add_permissions(parser)
 
 
-def permissions(parser: argparse.ArgumentParser) -> None:
+def add_permissions(parser: argparse.ArgumentParser) -> None:
     """Add --allow-pickle, --allow-exec and --trust-remote-code."""
     for name in NAMES:
         parser.add_argument(flag(name), action="store_true", help=HELP[name])
 
 
-def given(arguments: argparse.Namespace) -> Permissions:
+def given_permissions(arguments: argparse.Namespace) -> Permissions:
     """Return the permissions that the command line gives."""
     return Permissions(**{name: getattr(arguments, name) for name in NAMES})
 

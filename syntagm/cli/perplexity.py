@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    _model.arguments(parser)
+    _model.add_models(parser)
     parser.add_argument(
         "files",
         metavar="FILE",
@@ -80,7 +80,7 @@ def _load_all(arguments: argparse.Namespace, text_options: "Mapping[str, Mapping
     """Load the models, and say how the text is divided into words for them."""
     models = []
     for name, options in text_options.items():
-        model = _load(name, _model.given(arguments), not arguments.no_end, options)
+        model = _load(name, _model.given_permissions(arguments), not arguments.no_end, options)
         before = f"{name}: " if len(text_options) > 1 else ""
         if options:
             how = {

@@ -310,7 +310,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         choices=["natural", "published"],
         help="natural: with an initial capital and a full stop; published: without them",
     )
-    _model.permissions(parser)
+    _model.add_permissions(parser)
     _evaluation.executor(parser)
     add("--no-cache", action="store_true", help="neither read nor write the cache of surprisals")
     add(

@@ -133,7 +133,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     table.add_argument(
         "--context", choices=["text", "sentence"], default="text", help="what precedes a word for a --model (text)"
     )
-    _model.permissions(table)
+    _model.add_permissions(table)
     table.add_argument("--scores", metavar="FILE", type=Path, help="surprisals from a file instead of a --model")
     _of_join(table)
     table.add_argument(

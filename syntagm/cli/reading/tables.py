@@ -170,7 +170,7 @@ def table(options: argparse.Namespace) -> int:
     times = times_of(options)
     languages = predictors.languages_of(times)
     sources = _by_language("--frequency", options.frequency, languages)
-    permissions = _model.given(options)
+    permissions = _model.given_permissions(options)
     of = {language: predictors.frequency(source, permissions) for language, source in sources.items()}
     left_out = exclusions.read(options.exclude) if options.exclude else None
     inputs = {options.file: times.source.digest}
@@ -235,7 +235,10 @@ def _score(
             "--name", "with a model for each language", "no names", "Their surprisals are one column, bits."
         )
     chosen = _by_language("--model", options.model, languages)
-    load = {language: functools.partial(_model.load, name, _model.given(options)) for language, name in chosen.items()}
+    load = {
+        language: functools.partial(_model.load, name, _model.given_permissions(options))
+        for language, name in chosen.items()
+    }
     return predictors.score_languages(times, load, options.context, entropy=options.entropy)
 
 
@@ -267,7 +270,7 @@ def _models(options: argparse.Namespace) -> "dict[str, LanguageModel]":
         )
     found: dict[str, LanguageModel] = {}
     for at, name in enumerate(options.model):
-        model = _model.load(name, _model.given(options))
+        model = _model.load(name, _model.given_permissions(options))
         label = options.name[at] if options.name else model.name
         if label in found:
             raise UsageError("--model", f"{label} twice", "different models, or a --name for each")
