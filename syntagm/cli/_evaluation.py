@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _model
+from syntagm.cli import _files, _options
 from syntagm.core import SyntagmError, UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _TEMPLATE_OPTIONS = {"n": "-n", "seed": "--seed", "style": "--style"}
 def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
     """Add the arguments that name the model, the suites and the run directory."""
     add = parser.add_argument
-    _model.add_models(parser, several)
+    _options.add_models(parser, several)
     add(
         "--name",
         metavar="LABEL",
@@ -130,7 +130,7 @@ def given(
     from syntagm.runs import Evaluation
     from syntagm.suites import SuiteFiles, excluded, expand, find, with_options
 
-    permissions, draw = _model.given_permissions(options), given_draw(options)
+    permissions, draw = _options.given_permissions(options), given_draw(options)
     known = {"task": task, "suites": (), "jobs": tuple(jobs), "draw": draw, "permissions": permissions}
     known |= {"output": output, "cache": given_cache(options, task), "command": shlex.join(options.line)}
     asked = Evaluation(**given_fields(Evaluation, options) | known)

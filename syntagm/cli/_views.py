@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _model, _saving
+from syntagm.cli import _options, _saving
 from syntagm.core import UsageError
 from syntagm.views import by_name
 
@@ -36,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser, kind: by_name.Kind) -> None:
         action="store_true",
         help=f"list all names and what each {kind} shows; after a NAME, list its options",
     )
-    _model.add_intervals(parser)
+    _options.add_intervals(parser)
 
 
 def add_names(parser: argparse.ArgumentParser) -> None:
@@ -122,7 +122,7 @@ def given(kind: by_name.Kind, options: argparse.Namespace) -> "tuple[Any, list[R
         runs = rejudged(runs, options.convention)
     if different := different_content(runs):
         print(f"syntagm: {different}", file=sys.stderr)
-    with bootstrap.using(_model.resampling(options)):
+    with bootstrap.using(_options.resampling(options)):
         made, judged = called(maker, runs, chosen, f"{kind} {options.name}")
     if options.convention:
         if not judged:

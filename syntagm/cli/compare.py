@@ -48,7 +48,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _model, _streams, _views
+from syntagm.cli import _files, _options, _streams, _views
 from syntagm.core import UsageError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
     _views.add_convention(parser)
-    _model.add_intervals(parser)
+    _options.add_intervals(parser)
     _files.add_output(parser, "FILE", "write all discordant items to FILE, as CSV")
     _files.add_force(parser)
 
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
     first, second = _views.under([*_two(options.runs)], options.convention)
     runs = first, second
     rule = options.measure or "first"
-    with bootstrap.using(_model.resampling(options)):
+    with bootstrap.using(_options.resampling(options)):
         pairing = compare(*runs, rule)
         effects, notes = _effects(runs, options.measure) if options.effects else (None, ())
         explained = [*intervals([*pairing.suites, pairing.overall]), *notes]

@@ -40,7 +40,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _model
+from syntagm.cli import _files, _options
 from syntagm.core import UsageError, shown_lines
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _make(parser: argparse.ArgumentParser) -> None:
         choices=["redo", "stop"],
         help="for a maze: a sentence goes on after a mistake (redo, the default), or ends",
     )
-    _model.add_permissions(parser)
+    _options.add_permissions(parser)
     _files.add_output(parser, "DIR", "the folder for the experiment", required=True)
 
 
@@ -152,7 +152,7 @@ def _simulate(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="N people walk through the very pages in Chromium, every second one on a phone's screen",
     )
-    _model.add_permissions(parser)
+    _options.add_permissions(parser)
     _files.add_output(parser, "DIR", "the folder for the copy", required=True)
 
 
@@ -218,7 +218,7 @@ def _run_make(arguments: argparse.Namespace) -> int:
     if arguments.model:
         from syntagm.models import names
 
-        model = names.load_permitted(arguments.model, _model.given_permissions(arguments))
+        model = names.load_permitted(arguments.model, _options.given_permissions(arguments))
     made = make.planned(suites, wishes, model, arguments.words)
     make.write(made, arguments.output)
     for line in _described(made):
@@ -310,7 +310,7 @@ def _run_simulate(arguments: argparse.Namespace) -> int:
     if arguments.judge:
         from syntagm.models import names
 
-        judge = simulate.judged(made, names.load_permitted(arguments.judge, _model.given_permissions(arguments)))
+        judge = simulate.judged(made, names.load_permitted(arguments.judge, _options.given_permissions(arguments)))
     if arguments.browser is not None and arguments.dropout:
         raise UsageError("--dropout", "--browser beside it", "one of them", "Who walks through the pages finishes.")
     simulate.copy(arguments.folder, arguments.output)

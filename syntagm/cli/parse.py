@@ -24,7 +24,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from syntagm.cli import _model, _streams
+from syntagm.cli import _options, _streams
 from syntagm.core import UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _PORTION = 256
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    _model.add_models(parser)
+    _options.add_models(parser)
     texts = parser.add_argument(
         "texts", metavar="TEXT", nargs="+", default=[], help="a sentence; - reads standard input, one per line"
     )
@@ -57,8 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     gold = _gold(arguments.file) if arguments.file else []
     texts = [" ".join(tree.words) for tree in gold] or [*_texts(arguments.texts, arguments.file)]
     # The words of trees are parsed as they are.
-    model = _model.load(
-        arguments.model, _model.given_permissions(arguments), ["parse"], **({"tokens": "blanks"} if gold else {})
+    model = _options.load(
+        arguments.model, _options.given_permissions(arguments), ["parse"], **({"tokens": "blanks"} if gold else {})
     )
     agreement, missing = brackets.Agreement(), 0
     answers = (answer for portion in corpus.portions(texts, _PORTION) for answer in model.parse(portion))

@@ -33,7 +33,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _model, _saving, _views
+from syntagm.cli import _files, _options, _saving, _views
 from syntagm.core import UsageError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="what the mean of the judgements is compared with (0.5 for judgements of 0 and 1)",
     )
     _views.add_convention(parser)
-    _model.add_intervals(parser)
+    _options.add_intervals(parser)
     _files.add_output(parser, "STEM", "path of the files, without extension; if omitted, the table is printed")
     _files.add_force(parser)
 
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     if options.people and options.convention:
         raise UsageError("--convention", f"{options.convention} with --people", "pilot runs of models")
     folders, chosen = _views.split(options.runs)
-    with bootstrap.using(_model.resampling(options)):
+    with bootstrap.using(_options.resampling(options)):
         if options.people:
             table, figure, code = _of_people(options.people, options.against, folders, chosen)
         else:

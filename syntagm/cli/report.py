@@ -31,7 +31,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.cli import _files, _model, _views
+from syntagm.cli import _files, _options, _views
 from syntagm.core import UsageError
 
 MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report</p>')
@@ -59,7 +59,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help="with --figures: formats of the figures, separated by commas (png,svg,pdf)",
     )
-    _model.add_intervals(parser)
+    _options.add_intervals(parser)
     _files.add_force(parser)
 
 
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
     if options.figures:
         endings(FORMATS, formats)  # an unknown format is refused before a page is written
     runs = _views.open_runs(folders, options.labels)
-    with bootstrap.using(_model.resampling(options)):
+    with bootstrap.using(_options.resampling(options)):
         print(report(runs, output, reading=reading))
         if options.figures:
             spare = functools.partial(_spare, endings=formats, force=options.force)
@@ -111,7 +111,7 @@ def _write_pages(options: argparse.Namespace, folders: Sequence[str], reading: S
         cure = "The folder has the figures beside their pages."
         raise UsageError("--figures", "beside -o with a folder", "-o with a file", cure)
     runs = _views.open_runs(folders, options.labels)
-    with bootstrap.using(_model.resampling(options)):
+    with bootstrap.using(_options.resampling(options)):
         print(write_pages(runs, options.output, reading=reading))
     return 0 if all(run.done for run in runs) else 1
 

@@ -40,7 +40,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _evaluation, _files, _model
+from syntagm.cli import _evaluation, _files, _options
 from syntagm.cli._lines import Lines
 from syntagm.cli._saving import write
 from syntagm.core import UsageError, counted, registry, utf8
@@ -310,7 +310,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         choices=["natural", "published"],
         help="natural: with an initial capital and a full stop; published: without them",
     )
-    _model.add_permissions(parser)
+    _options.add_permissions(parser)
     _evaluation.executor(parser)
     add("--no-cache", action="store_true", help="neither read nor write the cache of surprisals")
     add(

@@ -32,7 +32,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _model, _streams
+from syntagm.cli import _files, _options, _streams
 from syntagm.core import UsageError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
-    _model.add_models(parser)
+    _options.add_models(parser)
     add = parser.add_argument
     texts = add(
         "texts", metavar="TEXT", nargs="+", default=[], help="a text; - reads standard input, one text per line"
@@ -124,8 +124,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _load(arguments: argparse.Namespace) -> "list[LanguageModel]":
     """Load all models before any of them is asked."""
-    given = _model.given_permissions(arguments)
-    models = [_model.load(name, given) for name in (arguments.model, *arguments.others)]
+    given = _options.given_permissions(arguments)
+    models = [_options.load(name, given) for name in (arguments.model, *arguments.others)]
     names = [model.name for model in models]
     if repeated := [name for name in names if names.count(name) > 1]:
         raise UsageError("--model", f"{repeated[0]} twice", "different models")

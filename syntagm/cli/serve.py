@@ -36,7 +36,7 @@ import argparse
 import contextlib
 from pathlib import Path
 
-from syntagm.cli import _model, _views
+from syntagm.cli import _options, _views
 from syntagm.core import UsageError
 
 
@@ -76,7 +76,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the most memory of a job (three quarters of the machine's)",
     )
     parser.add_argument("--job-waiting", metavar="N", type=_count, help="the most jobs that wait (20)")
-    _model.add_permissions(parser)
+    _options.add_permissions(parser)
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=_port, default=0, help="the port (a free one)")
     parser.add_argument(
@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
 
             given = {name: getattr(options, f"job_{name}") for name in ("hours", "gigabytes", "waiting")}
             jobs = Limits(**{name: value for name, value in given.items() if value is not None})
-            studio = Studio(options.model, options.write, suites, _model.given_permissions(options), runs, jobs)
+            studio = Studio(options.model, options.write, suites, _options.given_permissions(options), runs, jobs)
             found += stack.enter_context(studio).routes()
             more, trial = studio.ways.listed, studio.trial
         if options.folders or options.suites:

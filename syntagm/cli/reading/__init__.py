@@ -13,7 +13,7 @@ Each subcommand has its own help: syntagm reading fit --help.
 import argparse
 from pathlib import Path
 
-from syntagm.cli import _files, _model
+from syntagm.cli import _files, _options
 from syntagm.cli.reading import fits, tables
 from syntagm.core import UsageError
 
@@ -133,7 +133,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     table.add_argument(
         "--context", choices=["text", "sentence"], default="text", help="what precedes a word for a --model (text)"
     )
-    _model.add_permissions(table)
+    _options.add_permissions(table)
     table.add_argument("--scores", metavar="FILE", type=Path, help="surprisals from a file instead of a --model")
     _of_join(table)
     table.add_argument(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.cli import _model
+from syntagm.cli import _options
 from syntagm.cli.reading.options import (
     plain,
     print_counts,
@@ -170,7 +170,7 @@ def table(options: argparse.Namespace) -> int:
     times = times_of(options)
     languages = predictors.languages_of(times)
     sources = _by_language("--frequency", options.frequency, languages)
-    permissions = _model.given_permissions(options)
+    permissions = _options.given_permissions(options)
     of = {language: predictors.frequency(source, permissions) for language, source in sources.items()}
     left_out = exclusions.read(options.exclude) if options.exclude else None
     inputs = {options.file: times.source.digest}
@@ -236,7 +236,7 @@ def _score(
         )
     chosen = _by_language("--model", options.model, languages)
     load = {
-        language: functools.partial(_model.load, name, _model.given_permissions(options))
+        language: functools.partial(_options.load, name, _options.given_permissions(options))
         for language, name in chosen.items()
     }
     return predictors.score_languages(times, load, options.context, entropy=options.entropy)
@@ -270,7 +270,7 @@ def _models(options: argparse.Namespace) -> "dict[str, LanguageModel]":
         )
     found: dict[str, LanguageModel] = {}
     for at, name in enumerate(options.model):
-        model = _model.load(name, _model.given_permissions(options))
+        model = _options.load(name, _options.given_permissions(options))
         label = options.name[at] if options.name else model.name
         if label in found:
             raise UsageError("--model", f"{label} twice", "different models, or a --name for each")
