@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _options, _saving
+from syntagm.cli import _files, _options
 from syntagm.core import UsageError
 from syntagm.views import by_name
 
@@ -173,7 +173,7 @@ def warn_of_bits(runs: "Sequence[Run]", convention: str) -> None:
 
 def save(kind: by_name.Kind, name: str, made: Any, stem: Path, formats: Sequence[str], force: bool) -> None:
     """Save the table or the figure of a view, and print the paths; arguments and errors as for `_saving.save`."""
-    print(*_saving.save(made, stem, formats, force, by_name.headers(name, room_of(kind, name))), sep="\n")
+    print(*_files.save(made, stem, formats, force, by_name.headers(name, room_of(kind, name))), sep="\n")
 
 
 def divide(paths: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -33,7 +33,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _options, _saving, _views
+from syntagm.cli import _files, _options, _views
 from syntagm.core import UsageError
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ def run(options: argparse.Namespace) -> int:
             runs = _views.under(_views.open_runs(folders, options.labels), options.convention)
             table, figure, code = _of_runs(runs, chosen)
     if options.output:
-        print(*_saving.save(table, options.output, force=options.force), sep="\n")
+        print(*_files.save(table, options.output, force=options.force), sep="\n")
         curve = options.output.with_name(f"{options.output.name}-curve")
-        print(*_saving.save(figure, curve, force=options.force), sep="\n")
+        print(*_files.save(figure, curve, force=options.force), sep="\n")
     else:
         print(table.content("md").decode(), end="")
     return code

@@ -41,8 +41,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _evaluation, _files, _options
+from syntagm.cli._files import write
 from syntagm.cli._lines import Lines
-from syntagm.cli._saving import write
 from syntagm.core import UsageError, counted, registry, utf8
 from syntagm.papers import Paper, hyperparameters, paper as papers
 from syntagm.views import shown_duration

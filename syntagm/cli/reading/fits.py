@@ -77,7 +77,7 @@ def _figure(text: str) -> tuple[str, Path]:
 
 
 def _draw(analysis: "Analysis", drawn: Sequence[tuple[str, Path]], against: Path | None, force: bool) -> None:
-    from syntagm.cli._saving import save
+    from syntagm.cli._files import save
     from syntagm.reading_times import views
 
     for name, stem in drawn:
