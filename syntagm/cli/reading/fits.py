@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
-from syntagm.cli.reading.options import print_counts, print_notes, said, save_table
+from syntagm.cli.reading.tables import print_counts, print_notes, said, save_table
 from syntagm.core import InputError, UsageError, counted
 
 if TYPE_CHECKING:
