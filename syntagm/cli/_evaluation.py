@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _options
-from syntagm.core import SyntagmError, UsageError
+from syntagm.core import SyntagmError, UsageError, atomic, counted, whole
 
 if TYPE_CHECKING:
     from syntagm.cli._screen import Screen, WorkersScreen
@@ -126,7 +126,6 @@ def given(
     options: argparse.Namespace, task: "Task[Any]", jobs: "Sequence[Job]", suites: Sequence[str], output: Path
 ) -> "Evaluation":
     """Return the evaluation that a command line asks for."""
-    from syntagm.core import counted
     from syntagm.runs import Evaluation
     from syntagm.suites import SuiteFiles, excluded, expand, find, with_options
 
@@ -157,7 +156,6 @@ def given_display(options: argparse.Namespace) -> Display:
 
 def given_draw(options: argparse.Namespace) -> "Draw":
     """Return which items of each suite a command line asks for."""
-    from syntagm.core import whole
     from syntagm.suites import Draw, excluded
 
     chosen = given_fields(Draw, options)
@@ -275,7 +273,6 @@ def carry_out_by_workers(
     asked: "Evaluation", display: Display, finished: Set[str] = frozenset()
 ) -> "Iterator[tuple[Job, Run | SyntagmError]]":
     """Evaluate the models with workers, and show the progress. Yield each model when it is finished or has failed."""
-    from syntagm.core import atomic
     from syntagm.runs import carrying_out
 
     assert asked.output, "a command has a folder"

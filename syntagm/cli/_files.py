@@ -8,6 +8,7 @@ import contextlib
 import filecmp
 import os
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from re import Pattern
@@ -51,7 +52,6 @@ def place(output: Path | None) -> contextlib.AbstractContextManager[None]:
     """Create the missing folders of an output for a `with` block; at its end, delete those in which nothing was written."""
     if output is None or output.parent.exists():
         return contextlib.nullcontext()
-    from syntagm.core import atomic
 
     return atomic.used_folder(output.parent)
 
@@ -135,8 +135,6 @@ def _nearest(path: Path) -> Path:
 
 def _try(path: Path, place: Path) -> None:
     """Write a nameless file into the folder `place`, to test before any work whether this is possible."""
-    import tempfile
-
     if place.exists() and not place.is_dir():
         if place != path:
             raise RunError(str(path), f"{place} is not a folder", "a path in a folder", "Choose another folder.")

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from syntagm.core import HELP, NAMES, Permissions, flag, shown_lines
+from syntagm.core import HELP, NAMES, Permissions, flag, shown_lines, whole
 
 if TYPE_CHECKING:
     from syntagm.models import LanguageModel, Query
@@ -25,7 +25,6 @@ def add_intervals(parser: argparse.ArgumentParser) -> None:
 
 def resampling(options: argparse.Namespace) -> "Resampling":
     """Return what a command line says of intervals, for `bootstrap.using`."""
-    from syntagm.core import whole
     from syntagm.stats import bootstrap
 
     draws = bootstrap.DRAWS if options.draws is None else whole("--draws", options.draws, least=100)

@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 from syntagm.cli import _files, _views
-from syntagm.core import extras
+from syntagm.core import UsageError, atomic, extras
 
 MARK = "Written by syntagm cite"
 
@@ -42,7 +42,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write or print the paragraph and the bibliography; return the exit code."""
-    from syntagm.core import UsageError
     from syntagm.reading_times import cited, open_analyses
     from syntagm.report import methods, references
 
@@ -71,8 +70,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write(text: str, bibliography: str, stem: Path, latex: bool, force: bool) -> None:
-    from syntagm.core import atomic
-
     contents = {
         stem.with_name(f"{stem.name}.{'tex' if latex else 'md'}"): (f"% {MARK}\n" if latex else f"<!-- {MARK} -->\n")
         + text,

@@ -42,14 +42,16 @@ file. Exit code 1: a run is not finished; items without results are skipped.
 """
 
 import argparse
+import json
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _options, _streams, _views
-from syntagm.core import UsageError
+from syntagm.core import UsageError, atomic, counted, finite, whole
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -139,8 +141,6 @@ def _explanation(runs: "tuple[Run, Run]", model: str) -> "Product":
 
 
 def _two(folders: Sequence[str]) -> "tuple[Run, Run]":
-    from syntagm.core import counted
-
     runs = _views.open_runs(folders, [])
     if len(runs) != 2:
         found = ", ".join(run.place for run in runs[:5]) + (", ..." if len(runs) > 5 else "")
@@ -160,7 +160,6 @@ def _refuse_proportions(pairing: "Pairing", measure: str | None) -> None:
 def _count(text: str) -> int | None:
     if text == "all":
         return None
-    from syntagm.core import whole
 
     return whole("--flips", text, least=0, also="`all`")
 
@@ -328,9 +327,6 @@ def _print_json(
     pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, effects: "list[dict[str, Any]] | None", notes: "Sequence[str]",
     explanation: "Product | None",
 ) -> None:  # fmt: skip
-    import json
-
-    from syntagm.core import finite
 
     first, second = _signatures(pairing, runs, rule)
     content = {
@@ -371,8 +367,6 @@ def _compared(comparison: "Comparison") -> dict[str, Any]:
 
 
 def _estimate(estimate: "Estimate") -> dict[str, Any]:
-    from dataclasses import asdict
-
     return asdict(estimate) | {"group": _group(estimate.group)}
 
 
@@ -389,7 +383,7 @@ def _signatures(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[
 
 
 def _write(pairing: "Pairing", output: Path) -> None:
-    from syntagm.core import atomic, csv as table
+    from syntagm.core import csv as table
     from syntagm.stats import PAIR_COLUMNS
 
     atomic.write(output, "".join(table.lines(PAIR_COLUMNS, pairing.discordant.iter_rows())).encode())

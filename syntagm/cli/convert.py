@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
-from syntagm.core import UsageError, counted
+from syntagm.core import InputError, RunError, UsageError, atomic, counted, regular
 
 if TYPE_CHECKING:
     from syntagm.suites import Suite
@@ -59,7 +59,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read IN, and write OUT completely or not at all."""
-    from syntagm.core import atomic
     from syntagm.suites import asked, convert, expand, formats_for, lm_eval_task
     from syntagm.suites.materials.reading import read
 
@@ -88,7 +87,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _files_of(suites: "Sequence[Suite]", way: str) -> dict[str, bytes]:
     """Return the content of the files of suites that are asked in words: name -> content."""
-    from syntagm.core import InputError
     from syntagm.suites import asked, syntaxgym
 
     contents: dict[str, bytes] = {}
@@ -105,8 +103,6 @@ def _write_into_folder(
     args: argparse.Namespace, noun: str, files: "Callable[[Sequence[Suite]], dict[str, bytes]]"
 ) -> int:
     """Write a file or several for each suite into a folder, all or none."""
-    from syntagm.core import RunError, atomic, regular
-
     folder: Path = args.output
     if folder.exists() and not folder.is_dir():
         raise RunError(str(folder), "not a folder", "a folder", "Choose another folder.")

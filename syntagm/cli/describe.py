@@ -21,8 +21,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagm.cli import _files
-from syntagm.core import UsageError
+from syntagm.cli import DONE, _files
+from syntagm.core import UsageError, atomic
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,8 +44,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write or print the page."""
-    from syntagm.cli import DONE
-    from syntagm.core import atomic
     from syntagm.evaluation import frequencies
     from syntagm.report.collection_page import page
     from syntagm.suites import SuiteFiles, expand

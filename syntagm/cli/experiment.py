@@ -36,12 +36,14 @@ printed, and so is how many are missing. Of status, export and close, too: 1 if 
 import argparse
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _options
-from syntagm.core import UsageError, shown_lines
+from syntagm.core import UsageError, atomic, counted, csv, shown_lines
 
 if TYPE_CHECKING:
     from syntagm.experiment import Exclusions, Plan, Study
@@ -174,8 +176,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_make(arguments: argparse.Namespace) -> int:
-    from dataclasses import replace
-
     from syntagm.experiment import designs, make, presets
     from syntagm.suites import sampled
     from syntagm.views import judged
@@ -238,8 +238,6 @@ def _suites(arguments: argparse.Namespace, names: list[str]) -> "list[Suite]":
 
 
 def _exclusions(arguments: argparse.Namespace, rules: "Exclusions") -> "Exclusions":
-    from dataclasses import replace
-
     given = {
         "catch": arguments.exclude_catch, "questions": arguments.exclude_questions, "fastest": arguments.exclude_faster,
         "slowest": arguments.exclude_slower, "sameness": arguments.exclude_same,
@@ -256,9 +254,6 @@ def _exclusions(arguments: argparse.Namespace, rules: "Exclusions") -> "Exclusio
 
 
 def _described(made: "Plan") -> Iterator[str]:
-    from collections import Counter
-
-    from syntagm.core import counted
     from syntagm.experiment import plan
 
     first = [made.trials[number] for number, _ in plan.ordered(made, 0, 0)]
@@ -375,7 +370,6 @@ def _run_status(arguments: argparse.Namespace) -> int:
 
 
 def _run_export(arguments: argparse.Namespace) -> int:
-    from syntagm.core import atomic, csv
     from syntagm.experiment import Study, answers, texts
 
     study = Study(arguments.folder)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
-from syntagm.core import registry
+from syntagm.core import atomic, registry
 
 if TYPE_CHECKING:
     from syntagm.views import Export, Outcome
@@ -65,7 +65,6 @@ def _write(kind: "Export", source: str, output: Path | None, force: bool) -> "Ou
     """Write the file. If files of its kind can't be recognised, an existing file must have the same content."""
     if not output or force or kind.columns or kind.marks or not output.exists():
         return kind.write(source, output)
-    from syntagm.core import atomic
 
     with atomic.replacing(output) as written:
         outcome = kind.write(source, written)

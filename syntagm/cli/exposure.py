@@ -23,7 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.cli import _files
+from syntagm.cli import DONE, _files
+from syntagm.core import atomic, counted, csv
 
 if TYPE_CHECKING:
     from syntagm.suites import SuiteFiles, Wanted
@@ -51,8 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Count, and write the counts."""
-    from syntagm.cli import DONE
-    from syntagm.core import atomic, counted, lines
+    from syntagm.core import lines
     from syntagm.suites import COLUMNS, SuiteFiles, Wanted, expand
     from syntagm.suites.materials.exposure import read
 
@@ -76,7 +76,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _csv(wanted: "Wanted", suites: "SuiteFiles") -> Iterator[bytes]:
     """Format the rows. Suites are read a second time, so that no more than one is in memory."""
-    from syntagm.core import csv
     from syntagm.suites import COLUMNS
 
     yield from (line.encode() for line in csv.lines(COLUMNS, []))

@@ -23,7 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.core import UsageError
+from syntagm.cli import DONE, FELL_SHORT
+from syntagm.core import UsageError, shown_lines
 
 if TYPE_CHECKING:
     from syntagm.core import Inspected
@@ -40,9 +41,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the state of each file; return 1 if a file is damaged."""
-    from syntagm.cli import DONE, FELL_SHORT
-    from syntagm.core import shown_lines
-
     inspected = [folder for place in options.paths for folder in _inspected(place)]
     counts = Counter[str](finding.state for folder in inspected for finding in folder.findings)
     lines = _json(inspected, counts) if options.json else _lines(inspected, options.all)

@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING, Any
 from syntagm.cli import _evaluation, _files, _options
 from syntagm.cli._files import write
 from syntagm.cli._lines import Lines
-from syntagm.core import UsageError, counted, registry, utf8
+from syntagm.core import UsageError, counted, registry, utf8, whole
 from syntagm.papers import Paper, hyperparameters, paper as papers
 from syntagm.views import shown_duration
 
@@ -212,8 +212,6 @@ def _number(option: str, text: str) -> int:
     >>> _number("--sizes", "1_000_000")
     1000000
     """
-    from syntagm.core import whole
-
     return whole(option, text.replace("_", ""))
 
 
@@ -372,7 +370,6 @@ def _from_raw(options: argparse.Namespace, paper: Paper) -> int:
 def _bootstrap(options: argparse.Namespace, paper: Paper, way: str) -> "AbstractContextManager[None]":
     """Perform the likelihood-ratio tests of a block of code as --bootstrap says, and report their progress."""
     from syntagm.cli._lines import Lines
-    from syntagm.core import whole
     from syntagm.stats import bootstrap
 
     if options.bootstrap is None:

@@ -57,7 +57,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _config, _evaluation
-from syntagm.core import SyntagmError, UsageError, counted, shown_lines
+from syntagm.core import SyntagmError, UsageError, atomic, counted, shown_lines
 
 if TYPE_CHECKING:
     from syntagm.cli._config import Source
@@ -195,7 +195,6 @@ def _show_plan(sweep: _Sweep, display: "_evaluation.Display") -> int:
 
 def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, alone: bool) -> "list[Job]":
     """Return the models with their labels and run directories."""
-    from syntagm.core import atomic
     from syntagm.models import sweeps
     from syntagm.runs import Job, has_run
 

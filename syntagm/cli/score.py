@@ -25,6 +25,7 @@ Exit code 1: a token or word has no bits, but should have them; a message gives 
 """
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,7 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files, _options, _streams
-from syntagm.core import UsageError
+from syntagm.core import UsageError, atomic, csv
 
 if TYPE_CHECKING:
     import polars as pl
@@ -224,7 +225,6 @@ def _write(
     import polars as pl
 
     from syntagm.cli._screen import Screen
-    from syntagm.core import atomic
     from syntagm.evaluation import Count, empty
 
     counts = [Count() for _ in models]
@@ -266,11 +266,7 @@ def _tables(
 
 def _encoded(frames: "Iterable[pl.DataFrame]", without_rows: "pl.DataFrame", ending: str) -> Iterator[bytes]:
     """Yield the parts of a file."""
-    import io
-
     import polars as pl
-
-    from syntagm.core import csv
 
     if ending == ".parquet":
         buffer = io.BytesIO()

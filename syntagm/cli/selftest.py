@@ -23,6 +23,7 @@ import argparse
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,7 +33,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.core import RunError, SyntagmError, UsageError, extras, shown_lines
+from syntagm.cli import DONE, FELL_SHORT
+from syntagm.cli._files import folder
+from syntagm.core import RunError, SyntagmError, UsageError, extras, regular, shown, shown_lines, utf8
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -140,8 +143,6 @@ def _size(path: Path) -> str:
 
 
 def _free(folder: Path) -> str:
-    import shutil
-
     return f"{shutil.disk_usage(folder).free / 2**30:.0f} GiB"
 
 
@@ -173,9 +174,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run all checks and print a line for each; return 1 if one failed."""
-    from syntagm.cli import DONE, FELL_SHORT
-    from syntagm.core import shown
-
     if options.of and not options.report:
         raise UsageError("--run", "given without --report", "both, or neither")
     # An invalid run is refused before the checks.
@@ -272,8 +270,6 @@ def _weights(folder: Path) -> str:
     import torch
     from safetensors.torch import load_file, save_file
 
-    from syntagm.core import regular
-
     generator = torch.Generator().manual_seed(1)
     types = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
     tensors = {str(kind): torch.randn(64, 65, generator=generator).to(kind) for kind in types}
@@ -286,7 +282,6 @@ def _weights(folder: Path) -> str:
 
 
 def _run(folder: Path) -> str:
-    from syntagm.core import regular
     from syntagm.models.names import load
     from syntagm.runs import run_suites
     from syntagm.suites import read_suites
@@ -307,7 +302,6 @@ def _run(folder: Path) -> str:
 
 
 def _report(folder: Path) -> str:
-    from syntagm.core import utf8
     from syntagm.report import report
     from syntagm.runs import open_run
 
@@ -334,7 +328,6 @@ def _figures(folder: Path) -> str:
 
 
 def _writing(_: Path) -> str:
-    from syntagm.cli._files import folder
     from syntagm.runs import default_path
 
     cache = default_path()

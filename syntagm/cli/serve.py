@@ -36,7 +36,7 @@ import argparse
 import contextlib
 from pathlib import Path
 
-from syntagm.cli import _options, _views
+from syntagm.cli import DONE, _options, _views
 from syntagm.core import UsageError
 
 
@@ -87,7 +87,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Answer requests until Ctrl-C; print the address first."""
-    from syntagm.cli import DONE
     from syntagm.report import PageCache, Route, limits, moved, read_password, routes
     from syntagm.report.serve.server import serve
     from syntagm.suites import read_suites

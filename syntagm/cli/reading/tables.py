@@ -1,14 +1,17 @@
 """`syntagm reading check`, `join` and `table`: from reading times and words to a table for regressions."""
 
 import argparse
+import functools
+import io
+import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _options
-from syntagm.core import InputError, UsageError
+from syntagm.core import InputError, UsageError, csv
 
 if TYPE_CHECKING:
     import polars as pl
@@ -90,8 +93,6 @@ def print_notes(notes: Sequence[str]) -> None:
 
 def plain(found: "Sequence[Alarm]") -> list[dict[str, Any]]:
     """Return alarms as records."""
-    from dataclasses import asdict
-
     return [asdict(alarm) for alarm in found]
 
 
@@ -103,11 +104,8 @@ def save_table(
     beside: Mapping[Path, bytes] | None = None,
 ) -> None:
     """Write a table as CSV or Parquet, with its record."""
-    import io
-
     import polars as pl
 
-    from syntagm.core import csv
     from syntagm.reading_times import record
 
     if options.output.suffix == ".parquet":
@@ -205,9 +203,6 @@ def _print_check(
 def _print_check_as_json(
     times: "Readings", found: "Sequence[Alarm]", joined: "Joined | None", excluded: Mapping[str, int]
 ) -> None:
-    import json
-    from dataclasses import asdict
-
     content = {
         "rows": times.frame.height,
         "columns": {name: list(columns) for name, columns in times.chosen.items()},
@@ -240,7 +235,6 @@ def join(options: argparse.Namespace) -> int:
 
 def _mismatches(options: argparse.Namespace, joined: "Joined | None") -> dict[Path, bytes]:
     """Return the list of mismatches as a file beside the output; an earlier list is deleted if there are none."""
-    from syntagm.core import csv
     from syntagm.reading_times import listed
 
     path = options.output.with_name(options.output.name + ".mismatches.csv")
@@ -324,8 +318,6 @@ def _score(
     options: argparse.Namespace, times: "Readings", languages: Sequence[str]
 ) -> "tuple[pl.DataFrame, list[str], list[Alarm]]":
     """Score the words with the models, or those of each language with its model."""
-    import functools
-
     from syntagm.reading_times import predictors
 
     if not any(_language_of(name, languages) for name in options.model):
