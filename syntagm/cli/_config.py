@@ -226,7 +226,7 @@ def _text(value: Any, place: str, action: argparse.Action) -> str:
 OPTION = "--config"
 
 
-def blame(source: "Source | None", error: Exception, model: str = "", label: str = "") -> str:
+def blame(source: Source | None, error: Exception, model: str = "", label: str = "") -> str:
     """Return an error as text; if it is about a value that came from a configuration file, with the file and the key."""
     before = f"{label}: " if label else ""
     if source and isinstance(error, SyntagmError):
@@ -259,7 +259,7 @@ def presets() -> dict[str, Path]:
     }
 
 
-def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> "tuple[list[str], Source | None]":
+def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> tuple[list[str], Source | None]:
     """Return the words of a command line with the options of its configuration file, and that file, if it names one."""
     actions = {name: action for action in parser._actions for name in action.option_strings}
     if OPTION not in actions:
@@ -269,8 +269,6 @@ def expanded(parser: argparse.ArgumentParser, words: Sequence[str]) -> "tuple[li
         return list(words), None
     if len(files) > 1:
         raise UsageError(OPTION, f"{len(files)} files", "one")
-    # Loaded on use, because every command comes here.
-
     # A file of the user's comes before a preset of the same name; a folder, as of a corpus, is no such file.
     preset = presets().get(files[0]) if Path(files[0]).is_dir() or not Path(files[0]).exists() else None
     if not preset and re.fullmatch(r"[\w-]+", files[0]) and not Path(files[0]).exists():

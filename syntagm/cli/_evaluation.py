@@ -68,10 +68,7 @@ def executor(parser: argparse.ArgumentParser) -> None:
     from syntagm.runs import executors
 
     parser.add_argument(
-        "--executor",
-        metavar="EXECUTOR",
-        default="",
-        help=f"compute in other processes: {executors.described()}",
+        "--executor", metavar="EXECUTOR", default="", help=f"compute in other processes: {executors.described()}"
     )
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument(
@@ -147,11 +144,6 @@ def given(
         if not options.quiet:
             print(f"{counted(len(draw.exclude), 'item')} excluded by {options.exclude}", file=sys.stderr)
     return replace(asked, suites=read)
-
-
-def given_display(options: argparse.Namespace) -> Display:
-    """Return how much of the progress a command line wants to see."""
-    return Display(options.quiet, options.verbose)
 
 
 def given_draw(options: argparse.Namespace) -> "Draw":

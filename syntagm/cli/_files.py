@@ -52,7 +52,6 @@ def place(output: Path | None) -> contextlib.AbstractContextManager[None]:
     """Create the missing folders of an output for a `with` block; at its end, delete those in which nothing was written."""
     if output is None or output.parent.exists():
         return contextlib.nullcontext()
-
     return atomic.used_folder(output.parent)
 
 
@@ -105,16 +104,13 @@ def note_columns(files: Iterable[str]) -> None:
     groups: dict[str, list[str]] = {}
     for file in files:
         with contextlib.suppress(SyntagmError):
-            groups.setdefault(_format(read_as(file)), []).append(file)
+            what = read_as(file)
+            groups.setdefault(f"read as {what}" if what else "", []).append(file)
             groups.setdefault(_not_scored(unscored_columns(file)), []).append(file)
     for note, sharing in groups.items():
         if note:
             others = f" and {counted(len(sharing) - 1, 'more file')}" if len(sharing) > 1 else ""
             print(shown_lines(f"note: {sharing[0]}{others}: {note}"), file=sys.stderr)
-
-
-def _format(what: str) -> str:
-    return f"read as {what}" if what else ""
 
 
 def _not_scored(columns: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ def add_intervals(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", metavar="N", help="seed of the bootstrap (1)")
 
 
-def resampling(options: argparse.Namespace) -> "Resampling":
+def given_resampling(options: argparse.Namespace) -> "Resampling":
     """Return what a command line says of intervals, for `bootstrap.using`."""
     from syntagm.stats import bootstrap
 

@@ -32,9 +32,7 @@ def arguments(parser: argparse.ArgumentParser, kind: by_name.Kind) -> None:
     add_names(parser)
     add_convention(parser)
     parser.add_argument(
-        "--list",
-        action="store_true",
-        help=f"list all names and what each {kind} shows; after a NAME, list its options",
+        "--list", action="store_true", help=f"list all names and what each {kind} shows; after a NAME, list its options"
     )
     _options.add_intervals(parser)
 
@@ -122,7 +120,7 @@ def given(kind: by_name.Kind, options: argparse.Namespace) -> "tuple[Any, list[R
         runs = rejudged(runs, options.convention)
     if different := different_content(runs):
         print(f"syntagm: {different}", file=sys.stderr)
-    with bootstrap.using(_options.resampling(options)):
+    with bootstrap.using(_options.given_resampling(options)):
         made, judged = called(maker, runs, chosen, f"{kind} {options.name}")
     if options.convention:
         if not judged:

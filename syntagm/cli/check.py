@@ -38,7 +38,6 @@ SCHEMA = "schema.toml"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder, a pattern or a bundled collection")
     parser.add_argument(
         "--allow-pickle", action="store_true", help="read pickled suites without running any code in them"

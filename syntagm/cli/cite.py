@@ -25,7 +25,6 @@ MARK = "Written by syntagm cite"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument(
         "folders", metavar="DIR|FILE", nargs="+", help="a run directory, or a file of `syntagm reading`"
     )

@@ -28,7 +28,6 @@ _PRINTED = 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     _options.add_models(parser)
     parser.add_argument("--file", metavar="FILE", type=Path, help="ask about the lines of this file")
 

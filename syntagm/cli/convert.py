@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("source", metavar="IN", help="a suite: a file in any format, or a bundled suite")
     parser.add_argument(
         "output",
@@ -79,9 +78,7 @@ def run(args: argparse.Namespace) -> int:
     for loss in losses:
         print(f"lost: {loss}")
     items = sum(len(suite.items) for suite in suites)
-    print(
-        f"{target}: {len(suites):,} suite{'s' if len(suites) != 1 else ''}, {items:,} item{'s' if items != 1 else ''}"
-    )
+    print(f"{target}: {counted(len(suites), 'suite')}, {counted(items, 'item')}")
     return 0
 
 

@@ -55,7 +55,6 @@ _DESIGNS = ("forced-choice", "acceptability", "yes-no", "magnitude", "self-paced
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands to the parser."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
     _make(actions.add_parser("make", help="plan an experiment"))
     preview = actions.add_parser("preview", help="print the trials of a person in order; nothing is recorded")
@@ -171,8 +170,7 @@ def _import(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what is asked, and return the exit code."""
-    done: int = _ACTIONS[arguments.action](arguments)
-    return done
+    return _ACTIONS[arguments.action](arguments)
 
 
 def _run_make(arguments: argparse.Namespace) -> int:
@@ -229,12 +227,7 @@ def _run_make(arguments: argparse.Namespace) -> int:
 
 
 def _suites(arguments: argparse.Namespace, names: list[str]) -> "list[Suite]":
-    from syntagm.suites import SuiteFiles, expand
-
-    skipped: list[str] = []
-    files = expand(names, skipped)
-    _files.note_skipped(skipped)
-    return list(SuiteFiles(files, arguments.allow_pickle)) if files else []
+    return _files.read_suites(names, arguments.allow_pickle) if names else []
 
 
 def _exclusions(arguments: argparse.Namespace, rules: "Exclusions") -> "Exclusions":
@@ -337,9 +330,9 @@ def _run_import(arguments: argparse.Namespace) -> int:
     print(shown_lines(f"people: {finished.record['people']['people']}, excluded: {len(applied.people)}"))
     for person, reason in applied.people.items():
         print(shown_lines(f"  {person}: {reason}"))
-    from syntagm.cli import _screen
+    from syntagm.cli._screen import show_run
 
-    _screen.show_run(finished, None)
+    show_run(finished, None)
     return 1 if audit.found.keys() - {answers.MISSING, answers.UNLISTED, answers.UNASKED} else 0
 
 

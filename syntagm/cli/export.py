@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     kinds = [name.replace("_", "-") for name in registry.names("export")]
     parser.add_argument("folder", metavar="DIR", help="a run directory; for arpa, a model folder")
     parser.add_argument(

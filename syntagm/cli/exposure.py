@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("paths", metavar="SUITE", nargs="+", help="files, folders, patterns, bundled collections")
     parser.add_argument(
         "--corpus", metavar="FILE", nargs="+", required=True, help="the training text, as it was given to the model"

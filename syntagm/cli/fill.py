@@ -47,7 +47,6 @@ _SHOWN = ("tse", "equal_weight", "model_weight", "covered")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     add = parser.add_argument
     _evaluation.arguments(parser)
     _config.argument(parser)
@@ -96,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
     task = Gaps(read(options.words), options.eligible, top, bottom, shared, options.most_probable)
     job = Job(options.model, _evaluation.one_label(options.name), options.output)
     asked = _evaluation.given(options, task, [job], options.suite, options.output)
-    finished = _evaluation.carry_out(asked, _evaluation.given_display(options))
+    finished = _evaluation.carry_out(asked, _evaluation.Display(options.quiet, options.verbose))
     page = None if options.no_report else options.output / "report.html"
     if page:
         from syntagm.report import report

@@ -25,7 +25,6 @@ from syntagm.cli import _files
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("tool", metavar="TOOL", help="lm-eval, minicons or babylm")
     parser.add_argument("files", metavar="FILE", nargs="+", help="the files of the tool")
     parser.add_argument("--label", metavar="NAME", default="model", help="the name of the model in results (model)")

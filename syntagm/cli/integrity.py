@@ -33,7 +33,6 @@ _WANTED = "a run, a model, an experiment or a cache, or a sealed record (FILE.re
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("paths", metavar="PATH", type=Path, nargs="+", help="a folder, or a file in one")
     parser.add_argument("--all", action="store_true", help="also list the files that are whole or unchecked")
     parser.add_argument("--json", action="store_true", help="print every file as an object, and a summary")

@@ -46,7 +46,6 @@ _DEFAULT = ("syntaxgym", "spreadsheet")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     add = parser.add_argument
     add("source", metavar="PATH", nargs="*", help="templates, folders, patterns, bundled collections")
     add("--ud", metavar="TREEBANK", help="a treebank in CoNLL-U, from which --rule makes pairs")

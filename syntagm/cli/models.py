@@ -24,7 +24,6 @@ _CHANGES = {
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("family", metavar="FAMILY", nargs="?", help="a family, as `syntagm models` lists them")
 
 

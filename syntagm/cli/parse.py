@@ -35,7 +35,6 @@ _PORTION = 256
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     _options.add_models(parser)
     texts = parser.add_argument(
         "texts", metavar="TEXT", nargs="+", default=[], help="a sentence; - reads standard input, one per line"

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     _options.add_models(parser)
     parser.add_argument(
         "files",

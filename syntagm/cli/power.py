@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("runs", metavar="DIR", nargs="*", help="pilot runs, then options: key=value")
     _views.add_names(parser)
     parser.add_argument(
@@ -69,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     if options.people and options.convention:
         raise UsageError("--convention", f"{options.convention} with --people", "pilot runs of models")
     folders, chosen = _views.split(options.runs)
-    with bootstrap.using(_options.resampling(options)):
+    with bootstrap.using(_options.given_resampling(options)):
         if options.people:
             table, figure, code = _of_people(options.people, options.against, folders, chosen)
         else:

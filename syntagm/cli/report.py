@@ -38,7 +38,6 @@ MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report<
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument(
         "folders", metavar="DIR|FILE", nargs="+", help="a run directory, or a file of `syntagm reading`"
     )
@@ -55,9 +54,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="also write each figure, with its numbers as CSV, to this folder",
     )
     parser.add_argument(
-        "--format",
-        metavar="LIST",
-        help="with --figures: formats of the figures, separated by commas (png,svg,pdf)",
+        "--format", metavar="LIST", help="with --figures: formats of the figures, separated by commas (png,svg,pdf)"
     )
     _options.add_intervals(parser)
     _files.add_force(parser)
@@ -94,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     if options.figures:
         endings(FORMATS, formats)  # an unknown format is refused before a page is written
     runs = _views.open_runs(folders, options.labels)
-    with bootstrap.using(_options.resampling(options)):
+    with bootstrap.using(_options.given_resampling(options)):
         print(report(runs, output, reading=reading))
         if options.figures:
             spare = functools.partial(_spare, endings=formats, force=options.force)
@@ -111,7 +108,7 @@ def _write_pages(options: argparse.Namespace, folders: Sequence[str], reading: S
         cure = "The folder has the figures beside their pages."
         raise UsageError("--figures", "beside -o with a folder", "-o with a file", cure)
     runs = _views.open_runs(folders, options.labels)
-    with bootstrap.using(_options.resampling(options)):
+    with bootstrap.using(_options.given_resampling(options)):
         print(write_pages(runs, options.output, reading=reading))
     return 0 if all(run.done for run in runs) else 1
 

@@ -283,12 +283,9 @@ WAYS: dict[str, tuple[Callable[[Paper], object], str]] = {
     "--from-raw": (lambda paper: paper.from_raw, "has no published raw data that Syntagm can read"),
     "--corpus": (lambda paper: paper.experiment, "trains no models"),
 }
-# Options that need --model or --corpus.
-_OF_MODEL = ("suite", "n", "style")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     add = parser.add_argument
     add("paper", metavar="PAPER", help="one of " + ", ".join(registry.names("papers")))
     add("--model", metavar="MODEL", help="the model, as in `syntagm run`")
@@ -336,7 +333,7 @@ def run(options: argparse.Namespace) -> int:
         if changed := given_names(options):
             raise UsageError(f"--{changed[0]}", f"given with {way}", "one of the two", "It needs --corpus.")
         if way != "--model":
-            _refuse(options, _OF_MODEL, way)
+            _refuse_options_of_models(options, way)
         return _from_raw(options, paper) if way == "--from-raw" else _from_runs(options, paper)
 
 
@@ -394,8 +391,8 @@ def _way(options: argparse.Namespace, paper: Paper) -> str:
     return chosen[0]
 
 
-def _refuse(options: argparse.Namespace, names: Sequence[str], way: str) -> None:
-    if chosen := [name for name in names if getattr(options, name)]:
+def _refuse_options_of_models(options: argparse.Namespace, way: str) -> None:
+    if chosen := [name for name in ("suite", "n", "style") if getattr(options, name)]:
         option = f"-{chosen[0]}" if len(chosen[0]) == 1 else f"--{chosen[0]}"
         raise UsageError(
             option, f"given with {way}", "one of the two", "It only applies when a model is run on suites."
@@ -416,7 +413,7 @@ def _runs(options: argparse.Namespace, paper: Paper) -> "list[Run]":
     task: Task[Any] = Gaps(read(gaps.words), top=gaps.top, bottom=gaps.bottom) if gaps else Predictions()
     job = Job(options.model, folder=folder)
     asked = _evaluation.given(options, task, [job], options.suite or paper.suites, folder)
-    return [_evaluation.carry_out(asked, _evaluation.given_display(options))]
+    return [_evaluation.carry_out(asked, _evaluation.Display(options.quiet, options.verbose))]
 
 
 def _choices(analysis: "Callable[..., Outputs]", pairs: Sequence[str]) -> dict[str, str]:

@@ -66,7 +66,6 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     add = parser.add_argument
     _evaluation.arguments(parser, several=True)
     _config.argument(parser)
@@ -148,7 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
     asked = _evaluation.given(arguments, task, jobs, arguments.suite, arguments.output)
     written = {job.label: text for job, (text, _) in zip(jobs, found, strict=True)}
     sweep = _Sweep(asked, written, alone, arguments.order, arguments.config_source)
-    display = _evaluation.given_display(arguments)
+    display = _evaluation.Display(arguments.quiet, arguments.verbose)
     if arguments.dry_run:
         return _show_plan(sweep, display)
     page = None if arguments.no_report else arguments.output / "report.html"

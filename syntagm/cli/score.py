@@ -48,7 +48,6 @@ _ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     _options.add_models(parser)
     add = parser.add_argument
     texts = add(
@@ -111,8 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
         refuse_options(model, arguments.by, arguments.punctuation)
     if arguments.context == "document" and arguments.line_ends == "space" and (ends := len(texts[0].starts) - 1):
         print(
-            f"note: line ends of the document read as spaces: {ends:,} (--line-ends keep scores them)",
-            file=sys.stderr,
+            f"note: line ends of the document read as spaces: {ends:,} (--line-ends keep scores them)", file=sys.stderr
         )
 
     def parts() -> "Iterator[Text]":

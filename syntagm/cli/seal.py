@@ -20,7 +20,6 @@ from syntagm.core import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("folder", metavar="DIR", type=Path, help="a model folder, a run directory or an experiment")
 
 

@@ -33,8 +33,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.cli import DONE, FELL_SHORT
-from syntagm.cli._files import folder
+from syntagm.cli import DONE, FELL_SHORT, _files
 from syntagm.core import RunError, SyntagmError, UsageError, extras, regular, shown, shown_lines, utf8
 
 if TYPE_CHECKING:
@@ -72,6 +71,8 @@ def packages() -> tuple[dict[str, str], "list[Requirement]"]:
 
 def report(folder: Path, signature: str) -> str:
     """Return what a report of a problem needs, as a list in Markdown."""
+    from syntagm.runs import default_path
+
     found, wrong = packages()
     versions = ", ".join(f"{name} {version}" for name, version in sorted(found.items()))
     lines = {
@@ -83,9 +84,9 @@ def report(folder: Path, signature: str) -> str:
         "machine": f"{_cores()} usable cores, {_memory()}; {_devices()}",
         "encodings": f"{sys.stdout.encoding} to the terminal, {sys.getfilesystemencoding()} in names of files",
         "variables": ", ".join(f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ) or "none",
-        "answers": _size(_answers()),
+        "answers": _size(default_path()),
         "hub": _size(_hub()),
-        "disk": f"{_free(folder)} free",
+        "disk": f"{shutil.disk_usage(folder).free / 2**30:.0f} GiB free",
         "signature": signature or "of no run (--run DIR adds one)",
     }
     return "\n".join(f"* {name}: {homeless(shown_lines(text))}" for name, text in lines.items())
@@ -120,12 +121,6 @@ def _devices() -> str:
     return "Apple GPU" if torch.backends.mps.is_available() else "no GPU that torch can use"
 
 
-def _answers() -> Path:
-    from syntagm.runs import default_path
-
-    return default_path()
-
-
 def _hub() -> Path:
     """Return the folder of models and data sets of the Hugging Face Hub, as its package finds it."""
     home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
@@ -142,10 +137,6 @@ def _size(path: Path) -> str:
     return f"none, {where}"
 
 
-def _free(folder: Path) -> str:
-    return f"{shutil.disk_usage(folder).free / 2**30:.0f} GiB"
-
-
 # Checks that are left out without these packages.
 NEEDS_MODELS, MODELS = frozenset({"numbers", "batches", "weights"}), ("torch", "transformers")
 # Bits of two texts in the model `demo`, in float32 on a CPU.
@@ -158,7 +149,6 @@ TOLERANCE = 1e-3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument(
         "folder", metavar="DIR", type=Path, nargs="?", default=Path(), help="where to write (the current folder)"
     )
@@ -331,8 +321,8 @@ def _writing(_: Path) -> str:
     from syntagm.runs import default_path
 
     cache = default_path()
-    folder(str(cache.parent))
-    folder(tempfile.gettempdir())
+    _files.folder(str(cache.parent))
+    _files.folder(tempfile.gettempdir())
     return f"the folder of the cache ({cache.parent}) and that of temporary files ({tempfile.gettempdir()})"
 
 

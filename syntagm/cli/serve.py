@@ -41,7 +41,6 @@ from syntagm.core import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument(
         "folders",
         metavar="DIR|FILE",

@@ -23,7 +23,6 @@ from syntagm.views.drawing.table import FORMATS
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     _views.arguments(parser, "table")
     _files.add_output(parser, "STEM", "path of the files, without extension; if omitted, the table is printed")
     parser.add_argument("--format", choices=[*FORMATS], help="write only this format")

@@ -97,7 +97,6 @@ and `syntagm report FILE.csv` show them again.
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands."""
     commands = parser.add_subparsers(dest="what", metavar="check|join|table|fit|effects", required=True)
 
     def add(name: str, description: str) -> argparse.ArgumentParser:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
-from syntagm.cli._files import save
 from syntagm.cli.reading.tables import print_counts, print_notes, said, save_table
 from syntagm.core import InputError, UsageError, atomic, counted, csv
 
@@ -81,7 +80,7 @@ def _draw(analysis: "Analysis", drawn: Sequence[tuple[str, Path]], against: Path
 
     for name, stem in drawn:
         given = {"against": str(against)} if against and name == "gain" else {}
-        paths = save(views.figure(name, analysis, **given), stem, force=force)
+        paths = _files.save(views.figure(name, analysis, **given), stem, force=force)
         print(f"figure {name}: {', '.join(map(str, paths))}")
 
 

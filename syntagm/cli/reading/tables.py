@@ -91,11 +91,6 @@ def print_notes(notes: Sequence[str]) -> None:
         print(note, file=sys.stderr if note.startswith("warning:") else sys.stdout)
 
 
-def plain(found: "Sequence[Alarm]") -> list[dict[str, Any]]:
-    """Return alarms as records."""
-    return [asdict(alarm) for alarm in found]
-
-
 def save_table(
     options: argparse.Namespace,
     frame: "pl.DataFrame",
@@ -304,7 +299,7 @@ def table(options: argparse.Namespace) -> int:
             "rows": table.frame.height,
             "dropped": counts,
             "notes": notes,
-            "alarms": plain(found),
+            "alarms": [asdict(alarm) for alarm in found],
             "results": {"rows": frame.height, "mismatches": len(joined.mismatches) if joined else 0},
         },
         _mismatches(options, joined),
