@@ -188,7 +188,6 @@ def _needed(word: str) -> str:
 
 
 def _parser(command: str = "") -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="syntagm",
         description=_DESCRIPTION,

@@ -238,7 +238,6 @@ def blame(source: Source | None, error: Exception, model: str = "", label: str =
 
 
 def argument(parser: argparse.ArgumentParser) -> None:
-    """Add --config."""
     parser.add_argument(
         OPTION,
         metavar="FILE",

@@ -145,7 +145,6 @@ def _try(path: Path, place: Path) -> None:
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
-    """Add the option --force."""
     parser.add_argument("--force", action="store_true", help="replace a file even if syntagm did not write it")
 
 

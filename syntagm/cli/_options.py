@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from syntagm.core import HELP, NAMES, Permissions, flag, shown_lines, whole
+from syntagm.core import HELP, NAMES, Permissions, UsageError, flag, shown_lines, whole
 
 if TYPE_CHECKING:
     from syntagm.models import LanguageModel, Query
@@ -41,6 +41,21 @@ def add_models(parser: argparse.ArgumentParser, several: bool = False) -> None:
         help="a model: demo, toy, a folder, a name on the Hugging Face Hub, or family:path?options (see `syntagm models`)",
     )
     add_permissions(parser)
+
+
+def add_texts(parser: argparse.ArgumentParser, help: str) -> None:
+    """Add TEXT, of a command that reads --file otherwise."""
+    texts = parser.add_argument("texts", metavar="TEXT", nargs="+", default=[], help=help)
+    # With nargs="*", argparse takes no text in `score MODEL --json TEXT`.
+    texts.required = False
+    parser.usage = "%(prog)s MODEL [TEXT ...] [--file FILE] [options]"
+
+
+def need_texts(command: str, texts: Sequence[str], file: object) -> None:
+    """Refuse TEXT beside --file, and neither of them."""
+    if bool(texts) == bool(file):
+        found = "TEXT and --file" if texts else "no text"
+        raise UsageError(command, found, "TEXT, - or --file FILE", f"See `{command} --help`.")
 
 
 def add_permissions(parser: argparse.ArgumentParser) -> None:

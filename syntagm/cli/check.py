@@ -89,7 +89,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check the files, print the findings and their number; return 1 if there are errors."""
     if args.json:
         # Only the object is printed; all else goes to the other stream.
         with contextlib.redirect_stdout(sys.stderr):

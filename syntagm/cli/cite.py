@@ -40,7 +40,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write or print the paragraph and the bibliography; return the exit code."""
     from syntagm.reading_times import cited, open_analyses
     from syntagm.report import methods, references
 

@@ -97,7 +97,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare the runs and print the tables; return the exit code."""
     from syntagm.stats import PAIR_COLUMNS, bootstrap
     from syntagm.views import compare, intervals
 

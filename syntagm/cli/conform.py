@@ -33,7 +33,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a line for each promise; return 1 if one is broken."""
     from syntagm.models import conformance
     from syntagm.training import corpus
 

@@ -57,7 +57,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read IN, and write OUT completely or not at all."""
     from syntagm.suites import asked, convert, expand, formats_for, lm_eval_task
     from syntagm.suites.materials.reading import read
 

@@ -42,7 +42,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write or print the page."""
     from syntagm.evaluation import frequencies
     from syntagm.report.collection_page import page
     from syntagm.suites import SuiteFiles, expand

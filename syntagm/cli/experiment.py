@@ -169,7 +169,6 @@ def _import(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what is asked, and return the exit code."""
     return _ACTIONS[arguments.action](arguments)
 
 
@@ -256,12 +255,8 @@ def _described(made: "Plan") -> Iterator[str]:
         f"{counted(len(made.lists), 'list')}; a person answers "
         + ", ".join(f"{count} {role}" for role, count in roles.items()) + " trials"
     )  # fmt: skip
-    for rule in made.rules:
-        yield f"rule: {rule}"
-    for analysis in made.analyses:
-        yield f"analysis: {analysis}"
-    for note in made.notes:
-        yield f"note: {note}"
+    for kind, sentences in (("rule", made.rules), ("analysis", made.analyses), ("note", made.notes)):
+        yield from (f"{kind}: {sentence}" for sentence in sentences)
 
 
 def _run_preview(arguments: argparse.Namespace) -> int:

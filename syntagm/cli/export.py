@@ -39,7 +39,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the file; return the exit code."""
     kind: Export = registry.find("export", options.kind.replace("-", "_")).EXPORT
     output = None if options.output == Path("-") else options.output
     if output:

@@ -50,7 +50,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count, and write the counts."""
     from syntagm.core import lines
     from syntagm.suites import COLUMNS, SuiteFiles, Wanted, expand
     from syntagm.suites.materials.exposure import read

@@ -26,7 +26,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Draw the figure, or list the figures; return the exit code."""
     if options.list:
         print(*_views.lines("figure", options.name), sep="\n")
         return 0

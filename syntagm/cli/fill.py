@@ -84,7 +84,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Score the word list in the gaps, write the report, and print the results."""
     from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP, Gaps
     from syntagm.runs import Job
     from syntagm.suites.word_list import read

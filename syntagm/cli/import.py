@@ -42,7 +42,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Convert the checkpoint, and print a line about the model."""
     from syntagm.models import checkpoints
 
     summary = checkpoints.convert(

@@ -39,7 +39,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the state of each file; return 1 if a file is damaged."""
     inspected = [folder for place in options.paths for folder in _inspected(place)]
     counts = Counter[str](finding.state for folder in inspected for finding in folder.findings)
     lines = _json(inspected, counts) if options.json else _lines(inspected, options.all)

@@ -74,7 +74,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make the suites one by one; each file is written completely or not at all."""
     from syntagm.suites import expand, with_options
 
     options = {

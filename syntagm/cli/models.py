@@ -28,7 +28,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the list; return the exit code."""
     from syntagm.models import QUERIES, families
 
     if options.family is None:

@@ -48,7 +48,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count the sentences, load the models, score them, and print the perplexities."""
     from syntagm.cli._screen import Screen
     from syntagm.evaluation import division, perplexities
     from syntagm.training import corpus

@@ -60,7 +60,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Simulate the studies and print or write their power; return the exit code."""
     from syntagm.stats import bootstrap
 
     if options.against is not None and not options.people:
@@ -96,7 +95,6 @@ def _of_runs(runs: "list[Run]", chosen: Mapping[str, str]) -> "tuple[Table, Figu
 def _of_people(
     file: Path, opposed: str | None, folders: Sequence[str], chosen: Mapping[str, str]
 ) -> "tuple[Table, Figure, int]":
-    """Plan from judgements."""
     from syntagm.stats import planning
     from syntagm.views import judged
     from syntagm.views.power import chart, numbers, table

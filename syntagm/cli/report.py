@@ -69,7 +69,6 @@ class _Output(argparse.Action):
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the page, and the figures if --figures is given; print their paths."""
     if options.format is not None and not options.figures:
         raise UsageError("--format", "given without --figures", "both", "It is the format of the figures in FOLDER.")
     folders, reading = _views.divide(options.folders)

@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 
 
 def study_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of an experiment."""
     group = parser.add_argument_group("train models on a corpus and compare them (hu2020, marvin2018, warstadt2020)")
     add = group.add_argument
     add("--corpus", metavar="FILE", nargs="+", help="training text; models are trained on parts of it")
@@ -321,7 +320,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the tables and figures, or run the experiment; return the exit code."""
     paper = papers.find(options.paper)
     way = _way(options, paper)
     if way != "--from-raw" and options.strict:

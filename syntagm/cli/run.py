@@ -132,7 +132,6 @@ class _Sweep:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Evaluate the models, write the report, and print the results."""
     from syntagm.models import sweeps
     from syntagm.runs import task_of
 

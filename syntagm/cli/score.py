@@ -50,13 +50,8 @@ _ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl")
 def arguments(parser: argparse.ArgumentParser) -> None:
     _options.add_models(parser)
     add = parser.add_argument
-    texts = add(
-        "texts", metavar="TEXT", nargs="+", default=[], help="a text; - reads standard input, one text per line"
-    )
-    # With nargs="*", argparse takes no text in `score MODEL --json TEXT`.
-    texts.required = False
+    _options.add_texts(parser, "a text; - reads standard input, one text per line")
     add("--model", metavar="MODEL", action="append", default=[], dest="others", help="one more model; may be repeated")
-    parser.usage = "%(prog)s MODEL [TEXT ...] [--file FILE] [options]"
     add("--file", metavar="FILE", type=Path, help="score the lines of this file; blank lines are skipped")
     add(
         "--context",
@@ -92,7 +87,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score the texts, and print them or write a table; return 1 if bits are missing that should not be."""
     from syntagm.evaluation import refuse_options
 
     _refuse(arguments)
@@ -122,7 +116,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _load(arguments: argparse.Namespace) -> "list[LanguageModel]":
-    """Load all models before any of them is asked."""
     given = _options.given_permissions(arguments)
     models = [_options.load(name, given) for name in (arguments.model, *arguments.others)]
     names = [model.name for model in models]
@@ -133,9 +126,7 @@ def _load(arguments: argparse.Namespace) -> "list[LanguageModel]":
 
 def _refuse(arguments: argparse.Namespace) -> None:
     """Refuse arguments that don't go together."""
-    if bool(arguments.texts) == bool(arguments.file):
-        found = "TEXT and --file" if arguments.texts else "no text"
-        raise UsageError("syntagm score", found, "TEXT, - or --file FILE", "See `syntagm score --help`.")
+    _options.need_texts("syntagm score", arguments.texts, arguments.file)
     if arguments.context == "document" and not arguments.file and arguments.texts != ["-"]:
         raise UsageError("--context document", "texts on the command line", "--file FILE, or - alone")
     if arguments.json and arguments.output is not None:

@@ -24,7 +24,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Renew the seals of a folder, and print the files that had changed."""
     from syntagm.core import FOLDERS, seal
 
     folder: Path = options.folder

@@ -163,7 +163,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run all checks and print a line for each; return 1 if one failed."""
     if options.of and not options.report:
         raise UsageError("--run", "given without --report", "both, or neither")
     # An invalid run is refused before the checks.

@@ -85,7 +85,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Answer requests until Ctrl-C; print the address first."""
     from syntagm.report import PageCache, Route, limits, moved, read_password, routes
     from syntagm.report.serve.server import serve
     from syntagm.suites import read_suites

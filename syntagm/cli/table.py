@@ -34,7 +34,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the table, or list the tables; return the exit code."""
     if options.list:
         print(*_views.lines("table", options.name), sep="\n")
         return 0

@@ -81,7 +81,6 @@ def _add(group: argparse._ActionsContainer, option: Flag) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train the model, and print its folder."""
     from syntagm.cli._lines import Lines
 
     family = families.find(arguments.family)

@@ -242,8 +242,6 @@ _ANALYSES = {
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the experimenter wishes."""
-
     design: Design
     participants: int  # the number of people
     seed: int = 1  # the seed of lists, orders and distractors
@@ -312,7 +310,6 @@ def planned(
     words: Path | None = None,
     done: Callable[[int], None] | None = None,
 ) -> Plan:
-    """Plan an experiment."""
     design = wishes.design
     if wishes.participants < 1:
         raise UsageError("--participants", str(wishes.participants), "at least 1")

@@ -45,8 +45,6 @@ class Truth:
 
 
 class Simulated:
-    """Simulated people."""
-
     def __init__(
         self, plan: Plan, truth: Truth, seed: int, judge: "Mapping[str, Sequence[float]] | None" = None
     ) -> None:
@@ -55,7 +53,6 @@ class Simulated:
         self.shares = {name: _shares(formula, plan.design.timed) for name, formula in formulas.items()}
 
     def person(self, number: int) -> "SimulatedPerson":
-        """Return a person; the same number gives the same person."""
         return SimulatedPerson(self, Random(f"{self.seed} person {number}"))
 
     def item_effect(self, trial: Trial) -> float:
@@ -194,8 +191,6 @@ _PACE = 6.0
 
 
 class _Clock:
-    """A clock that the simulation sets."""
-
     def __init__(self) -> None:
         self.now = 1_700_000_000.0
 

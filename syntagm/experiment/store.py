@@ -61,7 +61,6 @@ class Study:
 
     @property
     def path(self) -> Path:
-        """The file of answers."""
         return self.folder / NAME
 
     @property
@@ -90,7 +89,6 @@ class Study:
         self._data.synced = False
 
     def close(self) -> None:
-        """Close the file."""
         self._data.close()
 
     def state(self) -> State:
@@ -180,7 +178,6 @@ class Study:
         return {number: (taken, started) for number, taken, started in found}
 
     def quotas(self) -> list[int]:
-        """Return how many people are planned for each list."""
         count = len(self.plan.lists)
         each, more = divmod(self.plan.participants, count)
         return [each + (number < more) for number in range(count)]
@@ -346,25 +343,17 @@ def _seal(person: str, number: int, trial: str, body: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a study is.
-
-    Arguments:
-        state: whether it is open.
-        lists: for each list, how many have finished, are taking part, and have gone without finishing.
-        quotas: for each list, how many are planned.
-        answers: the number of stored answers.
-        minutes: the median time of those who finished, in minutes; None if nobody has.
-    """
+    """How far a study is."""
 
     state: State
+    # For each list, how many have finished, are taking part, and have gone without finishing; and how many are planned.
     lists: tuple[tuple[int, int, int], ...]
     quotas: tuple[int, ...]
-    answers: int
-    minutes: float | None
+    answers: int  # the number of stored answers
+    minutes: float | None  # the median time of those who finished, in minutes; None if nobody has
 
     @property
     def totals(self) -> tuple[int, int, int]:
-        """The same over all lists."""
         done, live, gone = (sum(kinds) for kinds in zip(*self.lists, strict=True))
         return done, live, gone
 

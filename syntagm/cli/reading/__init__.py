@@ -278,7 +278,6 @@ def _of_output(parser: argparse.ArgumentParser, required: bool = False) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out the subcommand; return the exit code."""
     if getattr(options, "output", None) is not None:
         _spare(options.output, options.force)
     actions = {
