@@ -170,7 +170,7 @@ def warn_of_bits(runs: "Sequence[Run]", convention: str) -> None:
 
 
 def save(kind: by_name.Kind, name: str, made: Any, stem: Path, formats: Sequence[str], force: bool) -> None:
-    """Save the table or the figure of a view, and print the paths; arguments and errors as for `_saving.save`."""
+    """Save the table or the figure of a view, and print the paths; arguments and errors as for `_files.save`."""
     print(*_files.save(made, stem, formats, force, by_name.headers(name, room_of(kind, name))), sep="\n")
 
 
