@@ -31,21 +31,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.people_load import Server, Visitor, reachable
-from syntagm.experiment import (
-    NAME,
-    Audit,
-    Plan,
-    Study,
-    Trial,
-    answers,
-    designs,
-    fill,
-    make,
-    people,
-    plan,
-    read,
-    simulate,
-)
+from syntagm.experiment import NAME, Audit, Plan, Study, Trial, answers, designs, make, people, plan, read, simulate
 from syntagm.report import report
 from syntagm.runs import Run
 from syntagm.suites import Prediction, Suite, parse, read_suites
@@ -243,9 +229,9 @@ def rehearsed(studies: int) -> None:
             true, estimates = expected(made), []
             for seed in range(1, studies + 1):
                 copied = folder / f"study{seed}"
-                fill.copy(folder / "study", copied)
+                simulate.copy(folder / "study", copied)
                 truth = simulate.Truth(simulate.EFFECTS[design])
-                fill.fill(copied, simulate.Simulated(made, truth, seed)).close()
+                simulate.fill(copied, simulate.Simulated(made, truth, seed)).close()
                 estimates.append(found(imported(made, copied, folder / f"run{seed}")[0]))
         inside = sum(low <= true <= high for _, low, high in estimates)
         mean = fmean(value for value, *_ in estimates)

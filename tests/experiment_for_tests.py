@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from syntagm.experiment import Exclusions, Plan, Study, designs, fill, make, simulate
+from syntagm.experiment import Exclusions, Plan, Study, designs, make, simulate
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
 
 NOUNS = ("cat", "dog", "boy", "girl", "cook", "king", "nurse", "clerk", "judge", "guard", "actor", "baker")
@@ -75,7 +75,7 @@ def filled(made: Plan, folder: Path, seed: int = 1, **truth: float) -> Study:
     """Write an experiment, and let simulated people answer it."""
     make.write(made, folder)
     chosen = {"effect": simulate.EFFECTS[made.design.name], **truth}
-    return fill.fill(folder, simulate.Simulated(made, simulate.Truth(**chosen), seed))
+    return simulate.fill(folder, simulate.Simulated(made, simulate.Truth(**chosen), seed))
 
 
 class Clock:

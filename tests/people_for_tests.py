@@ -5,8 +5,7 @@ from pathlib import Path
 
 from experiment_for_tests import crossed, pairs, planned
 
-from syntagm.experiment import Audit, Plan, people
-from syntagm.experiment.answers import Answer
+from syntagm.experiment import Answer, Audit, Plan, people
 from syntagm.runs import Run
 from syntagm.suites import Suite
 

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _model
-from syntagm.core import SyntagmError, UsageError
+from syntagm.cli import _files, _options
+from syntagm.core import SyntagmError, UsageError, atomic, counted, whole
 
 if TYPE_CHECKING:
     from syntagm.cli._screen import Screen, WorkersScreen
@@ -23,7 +23,7 @@ _TEMPLATE_OPTIONS = {"n": "-n", "seed": "--seed", "style": "--style"}
 def arguments(parser: argparse.ArgumentParser, several: bool = False) -> None:
     """Add the arguments that name the model, the suites and the run directory."""
     add = parser.add_argument
-    _model.arguments(parser, several)
+    _options.add_models(parser, several)
     add(
         "--name",
         metavar="LABEL",
@@ -68,10 +68,7 @@ def executor(parser: argparse.ArgumentParser) -> None:
     from syntagm.runs import executors
 
     parser.add_argument(
-        "--executor",
-        metavar="EXECUTOR",
-        default="",
-        help=f"compute in other processes: {executors.described()}",
+        "--executor", metavar="EXECUTOR", default="", help=f"compute in other processes: {executors.described()}"
     )
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument(
@@ -126,11 +123,10 @@ def given(
     options: argparse.Namespace, task: "Task[Any]", jobs: "Sequence[Job]", suites: Sequence[str], output: Path
 ) -> "Evaluation":
     """Return the evaluation that a command line asks for."""
-    from syntagm.core import counted
     from syntagm.runs import Evaluation
     from syntagm.suites import SuiteFiles, excluded, expand, find, with_options
 
-    permissions, draw = _model.given(options), given_draw(options)
+    permissions, draw = _options.given_permissions(options), given_draw(options)
     known = {"task": task, "suites": (), "jobs": tuple(jobs), "draw": draw, "permissions": permissions}
     known |= {"output": output, "cache": given_cache(options, task), "command": shlex.join(options.line)}
     asked = Evaluation(**given_fields(Evaluation, options) | known)
@@ -150,14 +146,8 @@ def given(
     return replace(asked, suites=read)
 
 
-def given_display(options: argparse.Namespace) -> Display:
-    """Return how much of the progress a command line wants to see."""
-    return Display(options.quiet, options.verbose)
-
-
 def given_draw(options: argparse.Namespace) -> "Draw":
     """Return which items of each suite a command line asks for."""
-    from syntagm.core import whole
     from syntagm.suites import Draw, excluded
 
     chosen = given_fields(Draw, options)
@@ -275,7 +265,6 @@ def carry_out_by_workers(
     asked: "Evaluation", display: Display, finished: Set[str] = frozenset()
 ) -> "Iterator[tuple[Job, Run | SyntagmError]]":
     """Evaluate the models with workers, and show the progress. Yield each model when it is finished or has failed."""
-    from syntagm.core import atomic
     from syntagm.runs import carrying_out
 
     assert asked.output, "a command has a folder"

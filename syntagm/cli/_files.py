@@ -8,15 +8,18 @@ import contextlib
 import filecmp
 import os
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from re import Pattern
 from typing import TYPE_CHECKING
 
-from syntagm.core import RunError, SyntagmError, UsageError, counted, csv, regular, shown_lines
+from syntagm.core import RunError, SyntagmError, UsageError, atomic, counted, csv, regular, shown_lines
 
 if TYPE_CHECKING:
+    from syntagm.papers import Outputs
     from syntagm.suites import Suite
+    from syntagm.views import Figure, Table
 
 _SEARCHED = 1 << 16
 _LISTED = 20
@@ -49,8 +52,6 @@ def place(output: Path | None) -> contextlib.AbstractContextManager[None]:
     """Create the missing folders of an output for a `with` block; at its end, delete those in which nothing was written."""
     if output is None or output.parent.exists():
         return contextlib.nullcontext()
-    from syntagm.core import atomic
-
     return atomic.used_folder(output.parent)
 
 
@@ -103,16 +104,13 @@ def note_columns(files: Iterable[str]) -> None:
     groups: dict[str, list[str]] = {}
     for file in files:
         with contextlib.suppress(SyntagmError):
-            groups.setdefault(_format(read_as(file)), []).append(file)
+            what = read_as(file)
+            groups.setdefault(f"read as {what}" if what else "", []).append(file)
             groups.setdefault(_not_scored(unscored_columns(file)), []).append(file)
     for note, sharing in groups.items():
         if note:
             others = f" and {counted(len(sharing) - 1, 'more file')}" if len(sharing) > 1 else ""
             print(shown_lines(f"note: {sharing[0]}{others}: {note}"), file=sys.stderr)
-
-
-def _format(what: str) -> str:
-    return f"read as {what}" if what else ""
 
 
 def _not_scored(columns: Sequence[str]) -> str:
@@ -133,8 +131,6 @@ def _nearest(path: Path) -> Path:
 
 def _try(path: Path, place: Path) -> None:
     """Write a nameless file into the folder `place`, to test before any work whether this is possible."""
-    import tempfile
-
     if place.exists() and not place.is_dir():
         if place != path:
             raise RunError(str(path), f"{place} is not a folder", "a path in a folder", "Choose another folder.")
@@ -149,7 +145,6 @@ def _try(path: Path, place: Path) -> None:
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
-    """Add the option --force."""
     parser.add_argument("--force", action="store_true", help="replace a file even if syntagm did not write it")
 
 
@@ -214,3 +209,41 @@ def _header(path: Path) -> bytes:
         return b""
     with regular.opened(path) as file:
         return file.readline(_SEARCHED)
+
+
+# Of tables with more rows, only the file name is printed.
+MAX_PRINTED_ROWS = 70
+
+
+def save(
+    view: "Table | Figure",
+    stem: Path,
+    formats: Sequence[str] = (),
+    force: bool = False,
+    kin: Sequence[Sequence[str]] = (),
+) -> list[Path]:
+    """Save a table or a figure as STEM.csv, STEM.png and so on, and return the paths written."""
+    from syntagm.views import endings
+
+    if format := view.format_of(stem):
+        bare = stem.name.removesuffix(f".{view.FORMATS[format]}")
+        cure = f"Each format adds its extension: -o {bare} --format {format}."
+        raise UsageError(f"-o {stem}", "a name with a file extension", "a name without one", cure)
+    chosen = endings(view.FORMATS, formats)
+    spare_set(stem, view.to_frame().columns, list(chosen.values()), force, kin, view.marks())
+    atomic.make_folder(stem.parent)
+    return view.save(stem, list(chosen))
+
+
+def write(views: "Outputs", folder: Path, force: bool = False) -> None:
+    """Save the tables and figures of a paper as they are computed; print short tables, and the paths of the others."""
+    from syntagm.views import Figure
+
+    for name, view in views.items() if isinstance(views, Mapping) else views:
+        stem = folder / name
+        save(view, stem, force=force)
+        if isinstance(view, Figure):
+            print(f"figure: {stem}.svg\n", flush=True)
+            continue
+        short = len(view.rows) <= MAX_PRINTED_ROWS
+        print(view.markdown() if short else f"{view.title}: {stem}.csv, {len(view.rows)} rows\n", flush=True)

@@ -61,7 +61,6 @@ class Lines(Progress):
             print(f"{done:,} of {total:,} simulated responses, {shown_duration(left)} left", flush=True)
 
     def warned(self, message: str) -> None:
-        """Print the warning on standard error."""
         print(f"warning: {message}", file=sys.stderr, flush=True)
 
     def _is_due(self) -> bool:

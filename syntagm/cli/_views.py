@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _resampling, _saving
+from syntagm.cli import _files, _options
 from syntagm.core import UsageError, settings
 from syntagm.views import by_name
 
@@ -32,11 +32,9 @@ def arguments(parser: argparse.ArgumentParser, kind: by_name.Kind) -> None:
     add_names(parser)
     add_convention(parser)
     parser.add_argument(
-        "--list",
-        action="store_true",
-        help=f"list all names and what each {kind} shows; after a NAME, list its options",
+        "--list", action="store_true", help=f"list all names and what each {kind} shows; after a NAME, list its options"
     )
-    _resampling.arguments(parser)
+    _options.add_intervals(parser)
 
 
 def add_names(parser: argparse.ArgumentParser) -> None:
@@ -120,7 +118,7 @@ def given(kind: by_name.Kind, options: argparse.Namespace) -> "tuple[Any, list[R
         runs = rejudged(runs, options.convention)
     if different := different_content(runs):
         print(f"syntagm: {different}", file=sys.stderr)
-    with bootstrap.using(_resampling.given(options)):
+    with bootstrap.using(_options.given_resampling(options)):
         made, judged = called(maker, runs, chosen, f"{kind} {options.name}")
     if options.convention:
         if not judged:
@@ -168,8 +166,8 @@ def warn_of_bits(runs: "Sequence[Run]", convention: str) -> None:
 
 
 def save(kind: by_name.Kind, name: str, made: Any, stem: Path, formats: Sequence[str], force: bool) -> None:
-    """Save the table or the figure of a view, and print the paths; arguments and errors as for `_saving.save`."""
-    print(*_saving.save(made, stem, formats, force, by_name.headers(name, room_of(kind, name))), sep="\n")
+    """Save the table or the figure of a view, and print the paths; arguments and errors as for `_files.save`."""
+    print(*_files.save(made, stem, formats, force, by_name.headers(name, room_of(kind, name))), sep="\n")
 
 
 def divide(paths: Sequence[str]) -> tuple[list[str], list[str]]:

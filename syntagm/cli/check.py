@@ -17,6 +17,7 @@ be wrong), W is a warning. Exit code: 0 no errors, 1 errors found, 2 wrong argum
 """
 
 import argparse
+import contextlib
 import json
 import sys
 from collections import Counter
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syntagm.cli import _files
-from syntagm.core import InputError, UsageError, counted, shown_lines
+from syntagm.core import InputError, UsageError, atomic, counted, csv, shown_lines
 from syntagm.suites import find
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ SCHEMA = "schema.toml"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder, a pattern or a bundled collection")
     parser.add_argument(
         "--allow-pickle", action="store_true", help="read pickled suites without running any code in them"
@@ -89,9 +89,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check the files, print the findings and their number; return 1 if there are errors."""
-    import contextlib
-
     if args.json:
         # Only the object is printed; all else goes to the other stream.
         with contextlib.redirect_stdout(sys.stderr):
@@ -169,7 +166,6 @@ def _spare(fix: Path | None, exclude_list: Path | None, force: bool) -> None:
 
 def _write(args: argparse.Namespace, suites: "dict[str, list[Suite]]", findings: "Sequence[Finding]") -> None:
     """Write the mended suites with the log of changes, and the list of items to exclude, as far as they are asked for."""
-    from syntagm.core import atomic, csv
     from syntagm.suites import convert, excluded, formats_for, mending
 
     every = [suite for own in suites.values() for suite in own]

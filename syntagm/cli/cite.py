@@ -19,13 +19,12 @@ import sys
 from pathlib import Path
 
 from syntagm.cli import _files, _views
-from syntagm.core import extras
+from syntagm.core import UsageError, atomic, extras
 
 MARK = "Written by syntagm cite"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument(
         "folders", metavar="DIR|FILE", nargs="+", help="a run directory, or a file of `syntagm reading`"
     )
@@ -41,8 +40,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write or print the paragraph and the bibliography; return the exit code."""
-    from syntagm.core import UsageError
     from syntagm.reading_times import cited, open_analyses
     from syntagm.report import methods, references
 
@@ -71,8 +68,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write(text: str, bibliography: str, stem: Path, latex: bool, force: bool) -> None:
-    from syntagm.core import atomic
-
     contents = {
         stem.with_name(f"{stem.name}.{'tex' if latex else 'md'}"): (f"% {MARK}\n" if latex else f"<!-- {MARK} -->\n")
         + text,

@@ -42,14 +42,15 @@ file. Exit code 1: a run is not finished; items without results are skipped.
 """
 
 import argparse
+import json
 import math
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _resampling, _streams, _views
-from syntagm.core import UsageError
+from syntagm.cli import _files, _options, _streams, _views
+from syntagm.core import UsageError, atomic, counted, csv, finite, whole
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -66,7 +67,6 @@ NARROWEST = 110
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument(
         "runs", metavar="DIR", nargs="+", help="the run directories of two models, A and B, or a folder with both"
     )
@@ -91,17 +91,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print numbers as JSON instead of tables")
     _views.add_convention(parser)
-    _resampling.arguments(parser)
+    _options.add_intervals(parser)
     _files.add_output(parser, "FILE", "write all discordant items to FILE, as CSV")
     _files.add_force(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare the runs and print the tables; return the exit code."""
     from syntagm.stats import PAIR_COLUMNS, bootstrap
     from syntagm.views import compare, intervals
 
-    count = _count(options.flips)
+    count = None if options.flips == "all" else whole("--flips", options.flips, least=0, also="`all`")
     if options.rescore and not options.explain:
         raise UsageError("--rescore", "given without --explain", "both: it looks for an explanation")
     if options.explain and options.convention:
@@ -112,57 +111,40 @@ def run(options: argparse.Namespace) -> int:
     first, second = _views.under([*_two(options.runs)], options.convention)
     runs = first, second
     rule = options.measure or "first"
-    with bootstrap.using(_resampling.given(options)):
+    with bootstrap.using(_options.given_resampling(options)):
         pairing = compare(*runs, rule)
         effects, notes = _effects(runs, options.measure) if options.effects else (None, ())
-        explained = [*intervals([*pairing.suites, pairing.overall]), *notes]
-    if options.output:
-        _refuse_proportions(pairing, options.measure)
+        of_intervals = [*intervals([*pairing.suites, pairing.overall]), *notes]
+    if options.output and pairing.overall.verdicts is None:
+        expected = "a measure of verdicts, which has discordant items"
+        problem = f"{options.measure}, whose values are proportions"
+        raise UsageError("-o", problem, expected, "--json has the differences.")
     for sentence in (*pairing.warnings, *pairing.skipped):
         print(f"syntagm: {sentence}", file=sys.stderr)
-    explanation = _explanation(runs, options.rescore) if options.explain else None
+    explained: Product | None = None
+    if options.explain:
+        from syntagm.views import explanation
+
+        explained = explanation.make_table(runs, options.rescore)
     if options.json:
-        _print_json(pairing, runs, rule, effects, explained, explanation)
+        _print_json(pairing, runs, rule, effects, of_intervals, explained)
     else:
         _print(pairing, runs, rule, count, effects, notes)
-        if explanation:
-            print(f"\n{explanation}")
+        if explained:
+            print(f"\n{explained}")
     if options.output:
-        _write(pairing, options.output)
+        rows = csv.lines(PAIR_COLUMNS, pairing.discordant.iter_rows())
+        atomic.write(options.output, "".join(rows).encode())
     return 0 if all(run.done for run in runs) else 1
 
 
-def _explanation(runs: "tuple[Run, Run]", model: str) -> "Product":
-    from syntagm.views import explanation
-
-    return explanation.make_table(runs, model)
-
-
 def _two(folders: Sequence[str]) -> "tuple[Run, Run]":
-    from syntagm.core import counted
-
     runs = _views.open_runs(folders, [])
     if len(runs) != 2:
         found = ", ".join(run.place for run in runs[:5]) + (", ..." if len(runs) > 5 else "")
         cure = "`syntagm report` compares any number of runs with the first."
         raise UsageError("compare", f"{counted(len(runs), 'run')} ({found})", "two", cure)
     return runs[0], runs[1]
-
-
-def _refuse_proportions(pairing: "Pairing", measure: str | None) -> None:
-
-    if pairing.overall.verdicts is None:
-        expected = "a measure of verdicts, which has discordant items"
-        problem = f"{measure}, whose values are proportions"
-        raise UsageError("-o", problem, expected, "--json has the differences.")
-
-
-def _count(text: str) -> int | None:
-    if text == "all":
-        return None
-    from syntagm.core import whole
-
-    return whole("--flips", text, least=0, also="`all`")
 
 
 def _effects(runs: "tuple[Run, Run]", rule: str | None) -> "tuple[list[dict[str, Any]], tuple[str, ...]]":
@@ -224,9 +206,7 @@ def _suites(pairing: "Pairing", narrow: bool = False) -> "Table":
 def _p(comparison: "Comparison") -> str:
     from syntagm.evaluation import p_value
 
-    if not comparison.tested:
-        return "no test"
-    return p_value(comparison.holm)
+    return p_value(comparison.holm) if comparison.tested else "no test"
 
 
 def _cells(comparison: "Comparison", narrow: bool) -> list[str]:
@@ -327,9 +307,6 @@ def _print_json(
     pairing: "Pairing", runs: "tuple[Run, Run]", rule: str, effects: "list[dict[str, Any]] | None", notes: "Sequence[str]",
     explanation: "Product | None",
 ) -> None:  # fmt: skip
-    import json
-
-    from syntagm.core import finite
 
     first, second = _signatures(pairing, runs, rule)
     content = {
@@ -370,8 +347,6 @@ def _compared(comparison: "Comparison") -> dict[str, Any]:
 
 
 def _estimate(estimate: "Estimate") -> dict[str, Any]:
-    from dataclasses import asdict
-
     return asdict(estimate) | {"group": _group(estimate.group)}
 
 
@@ -385,10 +360,3 @@ def _signatures(pairing: "Pairing", runs: "tuple[Run, Run]", rule: str) -> list[
 
     suites = [comparison.group.suite for comparison in pairing.suites]
     return [str(signature_over(run, suites, rule)) for run in runs]
-
-
-def _write(pairing: "Pairing", output: Path) -> None:
-    from syntagm.core import atomic, csv as table
-    from syntagm.stats import PAIR_COLUMNS
-
-    atomic.write(output, "".join(table.lines(PAIR_COLUMNS, pairing.discordant.iter_rows())).encode())

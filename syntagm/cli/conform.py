@@ -20,7 +20,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from syntagm.cli import _model
+from syntagm.cli import _options
 from syntagm.core import UsageError, shown
 
 # Failures of a check that are printed.
@@ -28,13 +28,11 @@ _PRINTED = 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
-    _model.arguments(parser)
+    _options.add_models(parser)
     parser.add_argument("--file", metavar="FILE", type=Path, help="ask about the lines of this file")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a line for each promise; return 1 if one is broken."""
     from syntagm.models import conformance
     from syntagm.training import corpus
 
@@ -42,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not texts:
         raise UsageError("--file", f"no sentences in {arguments.file}", "at least one")
     # What the model can do is among the promises.
-    model = _model.load(arguments.model, _model.given(arguments), queries=())
+    model = _options.load(arguments.model, _options.given_permissions(arguments), queries=())
     kind = "exact" if model.exact else "approximate"
     settings = " ".join(f"{key}:{value}" for key, value in model.settings.items())
     print(shown(f"{model.name}   {settings}   {kind}, sees: {model.sees}"))

@@ -32,14 +32,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
-from syntagm.core import UsageError, counted
+from syntagm.core import InputError, RunError, UsageError, atomic, counted, regular
 
 if TYPE_CHECKING:
     from syntagm.suites import Suite
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("source", metavar="IN", help="a suite: a file in any format, or a bundled suite")
     parser.add_argument(
         "output",
@@ -58,8 +57,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read IN, and write OUT completely or not at all."""
-    from syntagm.core import atomic
     from syntagm.suites import asked, convert, expand, formats_for, lm_eval_task, read_suite_file
 
     target: Path = args.output
@@ -79,15 +76,12 @@ def run(args: argparse.Namespace) -> int:
     for loss in losses:
         print(f"lost: {loss}")
     items = sum(len(suite.items) for suite in suites)
-    print(
-        f"{target}: {len(suites):,} suite{'s' if len(suites) != 1 else ''}, {items:,} item{'s' if items != 1 else ''}"
-    )
+    print(f"{target}: {counted(len(suites), 'suite')}, {counted(items, 'item')}")
     return 0
 
 
 def _files_of(suites: "Sequence[Suite]", way: str) -> dict[str, bytes]:
     """Return the content of the files of suites that are asked in words: name -> content."""
-    from syntagm.core import InputError
     from syntagm.suites import asked, syntaxgym
 
     contents: dict[str, bytes] = {}
@@ -104,8 +98,6 @@ def _write_into_folder(
     args: argparse.Namespace, noun: str, files: "Callable[[Sequence[Suite]], dict[str, bytes]]"
 ) -> int:
     """Write a file or several for each suite into a folder, all or none."""
-    from syntagm.core import RunError, atomic, regular
-
     folder: Path = args.output
     if folder.exists() and not folder.is_dir():
         raise RunError(str(folder), "not a folder", "a folder", "Choose another folder.")

@@ -21,12 +21,11 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagm.cli import _files
-from syntagm.core import UsageError
+from syntagm.cli import DONE, _files
+from syntagm.core import UsageError, atomic
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("paths", metavar="PATH", nargs="+", help="files, folders, patterns, bundled collections")
     parser.add_argument(
         "--baselines",
@@ -43,9 +42,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write or print the page."""
-    from syntagm.cli import DONE
-    from syntagm.core import atomic
     from syntagm.evaluation import frequencies
     from syntagm.report.collection_page import page
     from syntagm.suites import SuiteFiles, expand
@@ -53,8 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     skipped: list[str] = []
     files = expand(arguments.paths, skipped)
     if arguments.output:
-        _refuse_source(arguments.output, files)
-        _refuse_ending(arguments.output)
+        _refuse(arguments.output, files)
     _files.note_skipped(skipped)
     _files.note_columns(files)
     counts = frequencies(arguments.baselines, arguments.unigrams)
@@ -68,16 +63,12 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _refuse_source(output: Path, files: Sequence[str]) -> None:
-    """Refuse to replace a suite with the page that describes it."""
+def _refuse(output: Path, files: Sequence[str]) -> None:
+    """Refuse to replace a suite by its page, and an extension with which a browser would execute text from the suites."""
     from syntagm.suites import options_of
 
     if output.resolve() in {Path(options_of(file)[0]).resolve() for file in files}:
         raise UsageError(f"-o {output}", "the file of the suite itself", "another file", f"Write {output.stem}.md.")
-
-
-def _refuse_ending(output: Path) -> None:
-    """Refuse an extension with which a browser would execute text from the suites."""
     if output.suffix.lower() not in ("", ".md", ".markdown", ".txt"):
         cure = f"Write {output.stem}.md; with another extension, a browser could execute text from the suites."
         raise UsageError(f"-o {output}", f"the extension {output.suffix}", "a Markdown file", cure)

@@ -36,12 +36,14 @@ printed, and so is how many are missing. Of status, export and close, too: 1 if 
 import argparse
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _model
-from syntagm.core import UsageError, shown_lines
+from syntagm.cli import _files, _options
+from syntagm.core import UsageError, atomic, counted, csv, shown_lines
 
 if TYPE_CHECKING:
     from syntagm.experiment import Exclusions, Plan, Study
@@ -53,7 +55,6 @@ _DESIGNS = ("forced-choice", "acceptability", "yes-no", "magnitude", "self-paced
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands to the parser."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
     _make(actions.add_parser("make", help="plan an experiment"))
     preview = actions.add_parser("preview", help="print the trials of a person in order; nothing is recorded")
@@ -132,7 +133,7 @@ def _make(parser: argparse.ArgumentParser) -> None:
         choices=["redo", "stop"],
         help="for a maze: a sentence goes on after a mistake (redo, the default), or ends",
     )
-    _model.permissions(parser)
+    _options.add_permissions(parser)
     _files.add_output(parser, "DIR", "the folder for the experiment", required=True)
 
 
@@ -152,7 +153,7 @@ def _simulate(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="N people walk through the very pages in Chromium, every second one on a phone's screen",
     )
-    _model.permissions(parser)
+    _options.add_permissions(parser)
     _files.add_output(parser, "DIR", "the folder for the copy", required=True)
 
 
@@ -168,14 +169,10 @@ def _import(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what is asked, and return the exit code."""
-    done: int = _ACTIONS[arguments.action](arguments)
-    return done
+    return _ACTIONS[arguments.action](arguments)
 
 
 def _run_make(arguments: argparse.Namespace) -> int:
-    from dataclasses import replace
-
     from syntagm.experiment import designs, make, presets
     from syntagm.suites import sampled
     from syntagm.views import read_judgements
@@ -218,7 +215,7 @@ def _run_make(arguments: argparse.Namespace) -> int:
     if arguments.model:
         from syntagm.models import names
 
-        model = names.load_permitted(arguments.model, _model.given(arguments))
+        model = names.load_permitted(arguments.model, _options.given_permissions(arguments))
     made = make.planned(suites, wishes, model, arguments.words)
     make.write(made, arguments.output)
     for line in _described(made):
@@ -229,17 +226,10 @@ def _run_make(arguments: argparse.Namespace) -> int:
 
 
 def _suites(arguments: argparse.Namespace, names: list[str]) -> "list[Suite]":
-    from syntagm.suites import SuiteFiles, expand
-
-    skipped: list[str] = []
-    files = expand(names, skipped)
-    _files.note_skipped(skipped)
-    return list(SuiteFiles(files, arguments.allow_pickle)) if files else []
+    return _files.read_suites(names, arguments.allow_pickle) if names else []
 
 
 def _exclusions(arguments: argparse.Namespace, rules: "Exclusions") -> "Exclusions":
-    from dataclasses import replace
-
     given = {
         "catch": arguments.exclude_catch, "questions": arguments.exclude_questions, "fastest": arguments.exclude_faster,
         "slowest": arguments.exclude_slower, "sameness": arguments.exclude_same,
@@ -256,35 +246,28 @@ def _exclusions(arguments: argparse.Namespace, rules: "Exclusions") -> "Exclusio
 
 
 def _described(made: "Plan") -> Iterator[str]:
-    from collections import Counter
+    from syntagm.experiment import plan
 
-    from syntagm.core import counted
-    from syntagm.experiment import order
-
-    first = [made.trials[number] for number, _ in order.of_person(made, 0, 0)]
+    first = [made.trials[number] for number, _ in plan.ordered(made, 0, 0)]
     roles = Counter(trial.role for trial in first)
     yield (
         f"{made.design.name}: {counted(len(made.suites), 'suite')}, {made.participants} people, "
         f"{counted(len(made.lists), 'list')}; a person answers "
         + ", ".join(f"{count} {role}" for role, count in roles.items()) + " trials"
     )  # fmt: skip
-    for rule in made.rules:
-        yield f"rule: {rule}"
-    for analysis in made.analyses:
-        yield f"analysis: {analysis}"
-    for note in made.notes:
-        yield f"note: {note}"
+    for kind, sentences in (("rule", made.rules), ("analysis", made.analyses), ("note", made.notes)):
+        yield from (f"{kind}: {sentence}" for sentence in sentences)
 
 
 def _run_preview(arguments: argparse.Namespace) -> int:
-    from syntagm.experiment import order, plan
+    from syntagm.experiment import plan
 
     made = plan.read(arguments.folder)
     if not 1 <= arguments.list <= len(made.lists):
         raise UsageError("--list", str(arguments.list), f"1 to {len(made.lists)}")
     if arguments.person < 1:
         raise UsageError("--person", str(arguments.person), "at least 1")
-    for place, (number, first) in enumerate(order.of_person(made, arguments.list - 1, arguments.person - 1), 1):
+    for place, (number, first) in enumerate(plan.ordered(made, arguments.list - 1, arguments.person - 1), 1):
         trial = made.trials[number]
         texts = trial.texts if first or len(trial.texts) == 1 else trial.texts[::-1]
         shown = " / ".join(texts)
@@ -297,7 +280,7 @@ def _run_preview(arguments: argparse.Namespace) -> int:
 
 
 def _run_simulate(arguments: argparse.Namespace) -> int:
-    from syntagm.experiment import fill, plan, simulate
+    from syntagm.experiment import plan, simulate
 
     made = plan.read(arguments.folder)
     shares = {"--people-sd": arguments.people_sd, "--items-sd": arguments.items_sd}
@@ -310,10 +293,10 @@ def _run_simulate(arguments: argparse.Namespace) -> int:
     if arguments.judge:
         from syntagm.models import names
 
-        judge = simulate.judged(made, names.load_permitted(arguments.judge, _model.given(arguments)))
+        judge = simulate.judged(made, names.load_permitted(arguments.judge, _options.given_permissions(arguments)))
     if arguments.browser is not None and arguments.dropout:
         raise UsageError("--dropout", "--browser beside it", "one of them", "Who walks through the pages finishes.")
-    fill.copy(arguments.folder, arguments.output)
+    simulate.copy(arguments.folder, arguments.output)
     if arguments.browser is not None:
         from syntagm.experiment import walk
 
@@ -321,7 +304,7 @@ def _run_simulate(arguments: argparse.Namespace) -> int:
         for line in walk.walk(arguments.output, people, arguments.browser):
             print(shown_lines(line), flush=True)
         return 0
-    study = fill.fill(arguments.output, simulate.Simulated(made, truth, arguments.seed, judge))
+    study = simulate.fill(arguments.output, simulate.Simulated(made, truth, arguments.seed, judge))
     _print_progress(study)
     study.close()
     return 0
@@ -342,9 +325,9 @@ def _run_import(arguments: argparse.Namespace) -> int:
     print(shown_lines(f"people: {finished.record['people']['people']}, excluded: {len(applied.people)}"))
     for person, reason in applied.people.items():
         print(shown_lines(f"  {person}: {reason}"))
-    from syntagm.cli import _screen
+    from syntagm.cli._screen import show_run
 
-    _screen.show_run(finished, None)
+    show_run(finished, None)
     return 1 if audit.found.keys() - {answers.MISSING, answers.UNLISTED, answers.UNASKED} else 0
 
 
@@ -375,7 +358,6 @@ def _run_status(arguments: argparse.Namespace) -> int:
 
 
 def _run_export(arguments: argparse.Namespace) -> int:
-    from syntagm.core import atomic, csv
     from syntagm.experiment import Study, answers, texts
 
     study = Study(arguments.folder)

@@ -21,14 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
-from syntagm.core import registry
+from syntagm.core import atomic, registry
 
 if TYPE_CHECKING:
     from syntagm.views import Export, Outcome
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     kinds = [name.replace("_", "-") for name in registry.names("export")]
     parser.add_argument("folder", metavar="DIR", help="a run directory; for arpa, a model folder")
     parser.add_argument(
@@ -40,7 +39,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the file; return the exit code."""
     kind: Export = registry.find("export", options.kind.replace("-", "_")).EXPORT
     output = None if options.output == Path("-") else options.output
     if output:
@@ -65,7 +63,6 @@ def _write(kind: "Export", source: str, output: Path | None, force: bool) -> "Ou
     """Write the file. If files of its kind can't be recognised, an existing file must have the same content."""
     if not output or force or kind.columns or kind.marks or not output.exists():
         return kind.write(source, output)
-    from syntagm.core import atomic
 
     with atomic.replacing(output) as written:
         outcome = kind.write(source, written)

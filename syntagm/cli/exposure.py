@@ -23,14 +23,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.cli import _files
+from syntagm.cli import DONE, _files
+from syntagm.core import atomic, counted, csv
 
 if TYPE_CHECKING:
     from syntagm.suites import SuiteFiles, Wanted
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("paths", metavar="SUITE", nargs="+", help="files, folders, patterns, bundled collections")
     parser.add_argument(
         "--corpus", metavar="FILE", nargs="+", required=True, help="the training text, as it was given to the model"
@@ -50,9 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count, and write the counts."""
-    from syntagm.cli import DONE
-    from syntagm.core import atomic, counted, lines
+    from syntagm.core import lines
     from syntagm.suites import COLUMNS, SuiteFiles, Wanted, expand, read_construction
 
     _files.spare_csv(arguments.output, COLUMNS, arguments.force)
@@ -75,7 +73,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _csv(wanted: "Wanted", suites: "SuiteFiles") -> Iterator[bytes]:
     """Format the rows. Suites are read a second time, so that no more than one is in memory."""
-    from syntagm.core import csv
     from syntagm.suites import COLUMNS
 
     yield from (line.encode() for line in csv.lines(COLUMNS, []))

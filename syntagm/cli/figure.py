@@ -19,7 +19,6 @@ from syntagm.core import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     _views.arguments(parser, "figure")
     _files.add_output(parser, "STEM", "path of the files, without extension")
     parser.add_argument("--format", metavar="LIST", help="formats, separated by commas; all by default")
@@ -27,7 +26,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Draw the figure, or list the figures; return the exit code."""
     if options.list:
         print(*_views.lines("figure", options.name), sep="\n")
         return 0

@@ -47,7 +47,6 @@ _SHOWN = ("tse", "equal_weight", "model_weight", "covered")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     add = parser.add_argument
     _evaluation.arguments(parser)
     _config.argument(parser)
@@ -85,7 +84,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Score the word list in the gaps, write the report, and print the results."""
     from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP, Gaps
     from syntagm.runs import Job
     from syntagm.suites import read_word_list
@@ -96,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
     task = Gaps(read_word_list(options.words), options.eligible, top, bottom, shared, options.most_probable)
     job = Job(options.model, _evaluation.one_label(options.name), options.output)
     asked = _evaluation.given(options, task, [job], options.suite, options.output)
-    finished = _evaluation.carry_out(asked, _evaluation.given_display(options))
+    finished = _evaluation.carry_out(asked, _evaluation.Display(options.quiet, options.verbose))
     page = None if options.no_report else options.output / "report.html"
     if page:
         from syntagm.report import report

@@ -29,7 +29,6 @@ from syntagm.core import registry
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument(
         "kind", metavar="KIND", help=f"the kind of checkpoint: {', '.join(registry.names('checkpoints'))}"
     )
@@ -43,7 +42,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Convert the checkpoint, and print a line about the model."""
     from syntagm.models import checkpoints
 
     summary = checkpoints.convert(

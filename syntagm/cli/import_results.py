@@ -25,7 +25,6 @@ from syntagm.cli import _files
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("tool", metavar="TOOL", help="lm-eval, minicons or babylm")
     parser.add_argument("files", metavar="FILE", nargs="+", help="the files of the tool")
     parser.add_argument("--label", metavar="NAME", default="model", help="the name of the model in results (model)")
@@ -34,7 +33,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the run, and print the accuracy by both verdicts."""
     from syntagm.evaluation import FULL, REPORTED
     from syntagm.runs import import_results
 
@@ -49,15 +47,11 @@ def run(arguments: argparse.Namespace) -> int:
     )
     results = made.results()
     for name in (FULL, REPORTED):
-        values = results.filter(measure=name)["value"]
+        values, margins = (results.filter(measure=name)[column] for column in ("value", "margin"))
         defined = values.filter(values.is_not_nan())
-        ties = int((results.filter(measure=name)["margin"].abs() <= made.tolerance).sum())
-        scored = results.filter(measure=name)["margin"].is_not_nan().any()
-        said = (
-            f"{ties:,} ties"
-            if scored
-            else "ties unknown: the tool gives choices only, and may give ties to the good sentence"
-        )
+        said = "ties unknown: the tool gives choices only, and may give ties to the good sentence"
+        if margins.is_not_nan().any():
+            said = f"{int((margins.abs() <= made.tolerance).sum()):,} ties"
         mean = f"{float(defined.mean()):.4f} of" if len(defined) else "no verdict on"  # type: ignore[arg-type]
         print(f"{name}: {mean} {len(defined) or len(values):,} pairs, {said}")
     print(f"run: {arguments.output}")

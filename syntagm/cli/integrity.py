@@ -23,7 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.core import UsageError
+from syntagm.cli import DONE, FELL_SHORT
+from syntagm.core import UsageError, shown_lines
 
 if TYPE_CHECKING:
     from syntagm.core import Inspected
@@ -32,17 +33,12 @@ _WANTED = "a run, a model, an experiment or a cache, or a sealed record (FILE.re
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("paths", metavar="PATH", type=Path, nargs="+", help="a folder, or a file in one")
     parser.add_argument("--all", action="store_true", help="also list the files that are whole or unchecked")
     parser.add_argument("--json", action="store_true", help="print every file as an object, and a summary")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the state of each file; return 1 if a file is damaged."""
-    from syntagm.cli import DONE, FELL_SHORT
-    from syntagm.core import shown_lines
-
     inspected = [folder for place in options.paths for folder in _inspected(place)]
     counts = Counter[str](finding.state for folder in inspected for finding in folder.findings)
     lines = _json(inspected, counts) if options.json else _lines(inspected, options.all)

@@ -35,8 +35,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagm.cli import _files
-from syntagm.core import InputError, UsageError, counted
+from syntagm.cli import DONE, FELL_SHORT, _files
+from syntagm.core import InputError, UsageError, atomic, counted, registry, whole
 
 if TYPE_CHECKING:
     from syntagm.suites import Suite
@@ -46,7 +46,6 @@ _DEFAULT = ("syntaxgym", "spreadsheet")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     add = parser.add_argument
     add("source", metavar="PATH", nargs="*", help="templates, folders, patterns, bundled collections")
     add("--ud", metavar="TREEBANK", help="a treebank in CoNLL-U, from which --rule makes pairs")
@@ -75,9 +74,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make the suites one by one; each file is written completely or not at all."""
-    from syntagm.cli import DONE, FELL_SHORT
-    from syntagm.core import atomic
     from syntagm.suites import expand, with_options
 
     options = {
@@ -136,7 +132,6 @@ def _refuse_mixture(arguments: argparse.Namespace) -> None:
 
 def _from_treebank(arguments: argparse.Namespace) -> "Iterator[Suite]":
     """Make a suite for each rule, and say how many words were left out and why."""
-    from syntagm.core import whole
     from syntagm.suites import treebank
 
     most = None if arguments.n is None else whole("-n", arguments.n)
@@ -192,8 +187,6 @@ def _count(items: int, wanted: str | None) -> str:
 
 def _write(suite: "Suite", stem: Path, formats: Mapping[str, tuple[str, str]], force: bool) -> Path | None:
     """Write a suite completely in the first format that can store it; return its path, or None if none can."""
-    from syntagm.core import atomic, registry
-
     for place, (name, (module, ending)) in enumerate(formats.items(), 1):
         target = stem.with_name(f"{stem.name}{ending}")
         try:

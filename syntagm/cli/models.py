@@ -24,12 +24,10 @@ _CHANGES = {
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("family", metavar="FAMILY", nargs="?", help="a family, as `syntagm models` lists them")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the list; return the exit code."""
     from syntagm.models import QUERIES, families
 
     if options.family is None:

@@ -24,8 +24,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from syntagm.cli import _model, _streams
-from syntagm.core import UsageError
+from syntagm.cli import _options, _streams
 
 if TYPE_CHECKING:
     from syntagm.training import Derivation
@@ -35,29 +34,22 @@ _PORTION = 256
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
-    _model.arguments(parser)
-    texts = parser.add_argument(
-        "texts", metavar="TEXT", nargs="+", default=[], help="a sentence; - reads standard input, one per line"
-    )
-    # With nargs="*", argparse takes no text in `parse MODEL --prefixes TEXT`.
-    texts.required = False
-    parser.usage = "%(prog)s MODEL [TEXT ...] [--file FILE] [options]"
+    _options.add_models(parser)
+    _options.add_texts(parser, "a sentence; - reads standard input, one per line")
     parser.add_argument("--file", metavar="FILE", help="parse the lines of this file, or the words of its trees")
     parser.add_argument("--prefixes", action="store_true", help="print the best tree of each prefix")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the trees, and compare them with those of the file."""
     from syntagm.training import brackets, corpus, trees
 
-    if bool(arguments.texts) == bool(arguments.file):
-        found = "TEXT and --file" if arguments.texts else "no text"
-        raise UsageError("syntagm parse", found, "TEXT, - or --file FILE", "See `syntagm parse --help`.")
+    _options.need_texts("syntagm parse", arguments.texts, arguments.file)
     gold = _gold(arguments.file) if arguments.file else []
     texts = [" ".join(tree.words) for tree in gold] or [*_texts(arguments.texts, arguments.file)]
     # The words of trees are parsed as they are.
-    model = _model.load(arguments.model, _model.given(arguments), ["parse"], **({"tokens": "blanks"} if gold else {}))
+    model = _options.load(
+        arguments.model, _options.given_permissions(arguments), ["parse"], **({"tokens": "blanks"} if gold else {})
+    )
     agreement, missing = brackets.Agreement(), 0
     answers = (answer for portion in corpus.portions(texts, _PORTION) for answer in model.parse(portion))
     for index, answer in enumerate(answers):

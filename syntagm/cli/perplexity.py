@@ -23,7 +23,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from syntagm.cli import _model
+from syntagm.cli import _options
 from syntagm.core import UsageError, finite, shown_lines
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
-    _model.arguments(parser)
+    _options.add_models(parser)
     parser.add_argument(
         "files",
         metavar="FILE",
@@ -49,7 +48,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count the sentences, load the models, score them, and print the perplexities."""
     from syntagm.cli._screen import Screen
     from syntagm.evaluation import division, perplexities
     from syntagm.training import corpus
@@ -80,7 +78,7 @@ def _load_all(arguments: argparse.Namespace, text_options: "Mapping[str, Mapping
     """Load the models, and say how the text is divided into words for them."""
     models = []
     for name, options in text_options.items():
-        model = _load(name, _model.given(arguments), not arguments.no_end, options)
+        model = _load(name, _options.given_permissions(arguments), not arguments.no_end, options)
         before = f"{name}: " if len(text_options) > 1 else ""
         if options:
             how = {
@@ -133,7 +131,7 @@ def _load(text: str, permissions: "Permissions", ends: bool, text_options: Mappi
     try:
         if ends and names.declared(text, end).settings.get("eos") == "no":
             raise unscored
-        model = _model.load(text, permissions, ["score"], **end, **text_options)
+        model = _options.load(text, permissions, ["score"], **end, **text_options)
     except UsageError as error:
         if not end or "eos" not in f"{error.place} {error.found}":
             raise

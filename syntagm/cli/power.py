@@ -33,7 +33,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _resampling, _saving, _views
+from syntagm.cli import _files, _options, _views
 from syntagm.core import UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("runs", metavar="DIR", nargs="*", help="pilot runs, then options: key=value")
     _views.add_names(parser)
     parser.add_argument(
@@ -55,13 +54,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="what the mean of the judgements is compared with (0.5 for judgements of 0 and 1)",
     )
     _views.add_convention(parser)
-    _resampling.arguments(parser)
+    _options.add_intervals(parser)
     _files.add_output(parser, "STEM", "path of the files, without extension; if omitted, the table is printed")
     _files.add_force(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Simulate the studies and print or write their power; return the exit code."""
     from syntagm.stats import bootstrap
 
     if options.against is not None and not options.people:
@@ -69,16 +67,16 @@ def run(options: argparse.Namespace) -> int:
     if options.people and options.convention:
         raise UsageError("--convention", f"{options.convention} with --people", "pilot runs of models")
     folders, chosen = _views.split(options.runs)
-    with bootstrap.using(_resampling.given(options)):
+    with bootstrap.using(_options.given_resampling(options)):
         if options.people:
             table, figure, code = _of_people(options.people, options.against, folders, chosen)
         else:
             runs = _views.under(_views.open_runs(folders, options.labels), options.convention)
             table, figure, code = _of_runs(runs, chosen)
     if options.output:
-        print(*_saving.save(table, options.output, force=options.force), sep="\n")
+        print(*_files.save(table, options.output, force=options.force), sep="\n")
         curve = options.output.with_name(f"{options.output.name}-curve")
-        print(*_saving.save(figure, curve, force=options.force), sep="\n")
+        print(*_files.save(figure, curve, force=options.force), sep="\n")
     else:
         print(table.content("md").decode(), end="")
     return code
@@ -96,7 +94,6 @@ def _of_runs(runs: "list[Run]", chosen: Mapping[str, str]) -> "tuple[Table, Figu
 def _of_people(
     file: Path, opposed: str | None, folders: Sequence[str], chosen: Mapping[str, str]
 ) -> "tuple[Table, Figure, int]":
-    """Plan from judgements."""
     from syntagm.stats import planning
     from syntagm.views import power, read_judgements
 

@@ -31,14 +31,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagm.cli import _files, _resampling, _views
+from syntagm.cli import _files, _options, _views
 from syntagm.core import UsageError
 
 MARKS = ('name="generator" content="syntagm', '<p class="kicker">syntagm report</p>')
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument(
         "folders", metavar="DIR|FILE", nargs="+", help="a run directory, or a file of `syntagm reading`"
     )
@@ -55,11 +54,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="also write each figure, with its numbers as CSV, to this folder",
     )
     parser.add_argument(
-        "--format",
-        metavar="LIST",
-        help="with --figures: formats of the figures, separated by commas (png,svg,pdf)",
+        "--format", metavar="LIST", help="with --figures: formats of the figures, separated by commas (png,svg,pdf)"
     )
-    _resampling.arguments(parser)
+    _options.add_intervals(parser)
     _files.add_force(parser)
 
 
@@ -72,7 +69,6 @@ class _Output(argparse.Action):
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the page, and the figures if --figures is given; print their paths."""
     if options.format is not None and not options.figures:
         raise UsageError("--format", "given without --figures", "both", "It is the format of the figures in FOLDER.")
     folders, reading = _views.divide(options.folders)
@@ -93,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     if options.figures:
         endings(Figure.FORMATS, formats)  # an unknown format is refused before a page is written
     runs = _views.open_runs(folders, options.labels)
-    with bootstrap.using(_resampling.given(options)):
+    with bootstrap.using(_options.given_resampling(options)):
         print(report(runs, output, reading=reading))
         if options.figures:
             spare = functools.partial(_spare, endings=formats, force=options.force)
@@ -110,7 +106,7 @@ def _write_pages(options: argparse.Namespace, folders: Sequence[str], reading: S
         cure = "The folder has the figures beside their pages."
         raise UsageError("--figures", "beside -o with a folder", "-o with a file", cure)
     runs = _views.open_runs(folders, options.labels)
-    with bootstrap.using(_resampling.given(options)):
+    with bootstrap.using(_options.given_resampling(options)):
         print(write_pages(runs, options.output, reading=reading))
     return 0 if all(run.done for run in runs) else 1
 

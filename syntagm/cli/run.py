@@ -57,16 +57,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _config, _evaluation
-from syntagm.core import SyntagmError, UsageError, counted, shown_lines
+from syntagm.core import SyntagmError, UsageError, atomic, counted, shown_lines
 
 if TYPE_CHECKING:
-    from syntagm.cli._config_file import Source
+    from syntagm.cli._config import Source
     from syntagm.runs import Evaluation, Job, Run
     from syntagm.suites import Suite
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     add = parser.add_argument
     _evaluation.arguments(parser, several=True)
     _config.argument(parser)
@@ -133,7 +132,6 @@ class _Sweep:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Evaluate the models, write the report, and print the results."""
     from syntagm.models import sweeps
     from syntagm.runs import task_of
 
@@ -148,7 +146,7 @@ def run(arguments: argparse.Namespace) -> int:
     asked = _evaluation.given(arguments, task, jobs, arguments.suite, arguments.output)
     written = {job.label: text for job, (text, _) in zip(jobs, found, strict=True)}
     sweep = _Sweep(asked, written, alone, arguments.order, arguments.config_source)
-    display = _evaluation.given_display(arguments)
+    display = _evaluation.Display(arguments.quiet, arguments.verbose)
     if arguments.dry_run:
         return _show_plan(sweep, display)
     page = None if arguments.no_report else arguments.output / "report.html"
@@ -195,7 +193,6 @@ def _show_plan(sweep: _Sweep, display: "_evaluation.Display") -> int:
 
 def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, alone: bool) -> "list[Job]":
     """Return the models with their labels and run directories."""
-    from syntagm.core import atomic
     from syntagm.models import sweeps
     from syntagm.runs import Job, has_run
 

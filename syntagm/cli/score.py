@@ -25,6 +25,7 @@ Exit code 1: a token or word has no bits, but should have them; a message gives 
 """
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,8 +33,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _model, _streams
-from syntagm.core import UsageError
+from syntagm.cli import _files, _options, _streams
+from syntagm.core import UsageError, atomic, csv
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,16 +48,10 @@ _ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
-    _model.arguments(parser)
+    _options.add_models(parser)
     add = parser.add_argument
-    texts = add(
-        "texts", metavar="TEXT", nargs="+", default=[], help="a text; - reads standard input, one text per line"
-    )
-    # With nargs="*", argparse takes no text in `score MODEL --json TEXT`.
-    texts.required = False
+    _options.add_texts(parser, "a text; - reads standard input, one text per line")
     add("--model", metavar="MODEL", action="append", default=[], dest="others", help="one more model; may be repeated")
-    parser.usage = "%(prog)s MODEL [TEXT ...] [--file FILE] [options]"
     add("--file", metavar="FILE", type=Path, help="score the lines of this file; blank lines are skipped")
     add(
         "--context",
@@ -92,7 +87,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score the texts, and print them or write a table; return 1 if bits are missing that should not be."""
     from syntagm.evaluation import refuse_options
 
     _refuse(arguments)
@@ -110,8 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         refuse_options(model, arguments.by, arguments.punctuation)
     if arguments.context == "document" and arguments.line_ends == "space" and (ends := len(texts[0].starts) - 1):
         print(
-            f"note: line ends of the document read as spaces: {ends:,} (--line-ends keep scores them)",
-            file=sys.stderr,
+            f"note: line ends of the document read as spaces: {ends:,} (--line-ends keep scores them)", file=sys.stderr
         )
 
     def parts() -> "Iterator[Text]":
@@ -123,9 +116,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _load(arguments: argparse.Namespace) -> "list[LanguageModel]":
-    """Load all models before any of them is asked."""
-    given = _model.given(arguments)
-    models = [_model.load(name, given) for name in (arguments.model, *arguments.others)]
+    given = _options.given_permissions(arguments)
+    models = [_options.load(name, given) for name in (arguments.model, *arguments.others)]
     names = [model.name for model in models]
     if repeated := [name for name in names if names.count(name) > 1]:
         raise UsageError("--model", f"{repeated[0]} twice", "different models")
@@ -134,9 +126,7 @@ def _load(arguments: argparse.Namespace) -> "list[LanguageModel]":
 
 def _refuse(arguments: argparse.Namespace) -> None:
     """Refuse arguments that don't go together."""
-    if bool(arguments.texts) == bool(arguments.file):
-        found = "TEXT and --file" if arguments.texts else "no text"
-        raise UsageError("syntagm score", found, "TEXT, - or --file FILE", "See `syntagm score --help`.")
+    _options.need_texts("syntagm score", arguments.texts, arguments.file)
     if arguments.context == "document" and not arguments.file and arguments.texts != ["-"]:
         raise UsageError("--context document", "texts on the command line", "--file FILE, or - alone")
     if arguments.json and arguments.output is not None:
@@ -224,7 +214,6 @@ def _write(
     import polars as pl
 
     from syntagm.cli._screen import Screen
-    from syntagm.core import atomic
     from syntagm.evaluation import Count, empty
 
     counts = [Count() for _ in models]
@@ -266,11 +255,7 @@ def _tables(
 
 def _encoded(frames: "Iterable[pl.DataFrame]", without_rows: "pl.DataFrame", ending: str) -> Iterator[bytes]:
     """Yield the parts of a file."""
-    import io
-
     import polars as pl
-
-    from syntagm.core import csv
 
     if ending == ".parquet":
         buffer = io.BytesIO()

@@ -20,12 +20,10 @@ from syntagm.core import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument("folder", metavar="DIR", type=Path, help="a model folder, a run directory or an experiment")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Renew the seals of a folder, and print the files that had changed."""
     from syntagm.core import FOLDERS, seal
 
     folder: Path = options.folder

@@ -20,7 +20,10 @@ Exit code 1: a check failed; its line says what was found, what was expected, an
 """
 
 import argparse
+import os
+import platform
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,9 +31,111 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from syntagm.cli import _surroundings as surroundings
-from syntagm.core import RunError, SyntagmError, UsageError, extras
+from syntagm.cli import DONE, FELL_SHORT, _files
+from syntagm.core import RunError, SyntagmError, UsageError, extras, regular, shown, shown_lines, utf8
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+# Variables that change what libraries do; of the others that begin with `_OURS`, and of these, values are shown.
+_VARIABLES = (
+    "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS", "TOKENIZERS_PARALLELISM",
+    "CUDA_VISIBLE_DEVICES", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "PYTHONUTF8", "PYTHONHASHSEED", "LANG", "LC_ALL",
+)  # fmt: skip
+
+
+def packages() -> tuple[dict[str, str], "list[Requirement]"]:
+    """Return the versions of Syntagm and of the packages that it needs or could use, and requirements that don't hold."""
+    # Packages of extras need not be installed; if they are, their versions have to fit.
+    from importlib import metadata
+
+    from packaging.requirements import Requirement
+
+    found, wrong = {"syntagm": metadata.version("syntagm")}, list[Requirement]()
+    for requirement in map(Requirement, metadata.requires("syntagm") or ()):
+        needed = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        if not requirement.specifier:  # another extra of this package
+            continue
+        try:
+            found[requirement.name] = metadata.version(requirement.name)
+        except metadata.PackageNotFoundError:
+            if needed:
+                wrong.append(requirement)
+            continue
+        if not requirement.specifier.contains(found[requirement.name], prereleases=True):
+            wrong.append(requirement)
+    return found, wrong
+
+
+def report(folder: Path, signature: str) -> str:
+    """Return what a report of a problem needs, as a list in Markdown."""
+    from syntagm.runs import default_path
+
+    found, wrong = packages()
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(found.items()))
+    lines = {
+        "Python": f"{platform.python_implementation()} {platform.python_version()}, {sys.maxsize.bit_length() + 1} bits",
+        "packages": versions + "".join(f"; {requirement} doesn't hold" for requirement in wrong),
+        "system": f"{platform.system()} {platform.release()}, {platform.machine()}, {' '.join(platform.libc_ver())}".strip(
+            ", "
+        ),
+        "machine": f"{_cores()} usable cores, {_memory()}; {_devices()}",
+        "encodings": f"{sys.stdout.encoding} to the terminal, {sys.getfilesystemencoding()} in names of files",
+        "variables": ", ".join(f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ) or "none",
+        "answers": _size(default_path()),
+        "hub": _size(_hub()),
+        "disk": f"{shutil.disk_usage(folder).free / 2**30:.0f} GiB free",
+        "signature": signature or "of no run (--run DIR adds one)",
+    }
+    return "\n".join(f"* {name}: {homeless(shown_lines(text))}" for name, text in lines.items())
+
+
+def homeless(text: str) -> str:
+    """Return a text with `~` in place of the home folder, which tells the name of the user."""
+    home = str(Path.home())
+    return text.replace(home, "~") if len(home) > 1 else text
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _memory() -> str:
+    try:
+        return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB of memory"
+    except (ValueError, OSError):
+        return "an unknown amount of memory"
+
+
+def _devices() -> str:
+    """Return what torch finds besides processors."""
+    try:
+        import torch
+    except ImportError as error:
+        return f"no torch ({error})"
+    if torch.cuda.is_available():
+        names = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+        return f"{', '.join(names)} with CUDA {torch.version.cuda}"
+    return "Apple GPU" if torch.backends.mps.is_available() else "no GPU that torch can use"
+
+
+def _hub() -> Path:
+    """Return the folder of models and data sets of the Hugging Face Hub, as its package finds it."""
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(os.environ.get("HF_HUB_CACHE") or Path(os.environ.get("HF_HOME") or Path(home) / "huggingface") / "hub")
+
+
+def _size(path: Path) -> str:
+    """Return how large a cache is; names in it are not shown."""
+    where = "in the home folder" if path.is_relative_to(Path.home()) else "outside of the home folder"
+    if path.is_file():
+        return f"{path.stat().st_size / 2**20:.1f} MiB, {where}"
+    if path.is_dir():
+        return f"{sum(1 for one in path.iterdir() if one.is_dir())} folders, {where}"
+    return f"none, {where}"
+
 
 # Checks that are left out without these packages.
 NEEDS_MODELS, MODELS = frozenset({"numbers", "batches", "weights"}), ("torch", "transformers")
@@ -44,7 +149,6 @@ TOLERANCE = 1e-3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument(
         "folder", metavar="DIR", type=Path, nargs="?", default=Path(), help="where to write (the current folder)"
     )
@@ -59,17 +163,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run all checks and print a line for each; return 1 if one failed."""
-    from syntagm.cli import DONE, FELL_SHORT
-    from syntagm.core import shown
-
     if options.of and not options.report:
         raise UsageError("--run", "given without --report", "both, or neither")
     # An invalid run is refused before the checks.
     of = _signature_of(options.of) if options.of else ""
     began, states = time.monotonic(), list[str]()
     if options.report:
-        print(f"## `syntagm selftest`\n\n{surroundings.report(options.folder, of)}\n\n```")
+        print(f"## `syntagm selftest`\n\n{report(options.folder, of)}\n\n```")
     try:
         place = tempfile.TemporaryDirectory(prefix="syntagm-selftest-", dir=options.folder)
     except OSError as error:
@@ -80,9 +180,7 @@ def run(options: argparse.Namespace) -> int:
         for name, check in CHECKS.items():
             state, words = _outcome(name, check, Path(folder))
             states.append(state)
-            print(
-                f"{state:<7} {name:<13} {shown(surroundings.homeless(words) if options.report else words)}", flush=True
-            )
+            print(f"{state:<7} {name:<13} {shown(homeless(words) if options.report else words)}", flush=True)
     failed, absent = states.count("failed"), states.count("absent")
     counts = f"{failed} of {len(states)} checks failed" if failed else f"{states.count('ok')} checks passed"
     print(f"{counts}{f', {absent} left out' * bool(absent)} ({time.monotonic() - began:.0f} s)")
@@ -113,7 +211,7 @@ def _signature_of(folder: Path) -> str:
 
 
 def _versions(_: Path) -> str:
-    found, wrong = surroundings.packages()
+    found, wrong = packages()
     for requirement in wrong:
         raise _error(requirement.name, found.get(requirement.name, "not installed"), str(requirement))
     own = [f"{name} {found[name]}" for name in ("torch", "transformers", "numpy", "polars") if name in found]
@@ -161,8 +259,6 @@ def _weights(folder: Path) -> str:
     import torch
     from safetensors.torch import load_file, save_file
 
-    from syntagm.core import regular
-
     generator = torch.Generator().manual_seed(1)
     types = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
     tensors = {str(kind): torch.randn(64, 65, generator=generator).to(kind) for kind in types}
@@ -175,7 +271,6 @@ def _weights(folder: Path) -> str:
 
 
 def _run(folder: Path) -> str:
-    from syntagm.core import regular
     from syntagm.models import load
     from syntagm.runs import run_suites
     from syntagm.suites import read_suites
@@ -196,7 +291,6 @@ def _run(folder: Path) -> str:
 
 
 def _report(folder: Path) -> str:
-    from syntagm.core import utf8
     from syntagm.report import report
     from syntagm.runs import open_run
 
@@ -223,12 +317,11 @@ def _figures(folder: Path) -> str:
 
 
 def _writing(_: Path) -> str:
-    from syntagm.cli._files import folder
     from syntagm.runs import default_path
 
     cache = default_path()
-    folder(str(cache.parent))
-    folder(tempfile.gettempdir())
+    _files.folder(str(cache.parent))
+    _files.folder(tempfile.gettempdir())
     return f"the folder of the cache ({cache.parent}) and that of temporary files ({tempfile.gettempdir()})"
 
 

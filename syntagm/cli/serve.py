@@ -36,12 +36,11 @@ import argparse
 import contextlib
 from pathlib import Path
 
-from syntagm.cli import _model, _views
+from syntagm.cli import DONE, _options, _views
 from syntagm.core import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     parser.add_argument(
         "folders",
         metavar="DIR|FILE",
@@ -76,7 +75,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the most memory of a job (three quarters of the machine's)",
     )
     parser.add_argument("--job-waiting", metavar="N", type=_count, help="the most jobs that wait (20)")
-    _model.permissions(parser)
+    _options.add_permissions(parser)
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=_port, default=0, help="the port (a free one)")
     parser.add_argument(
@@ -86,8 +85,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Answer requests until Ctrl-C; print the address first."""
-    from syntagm.cli import DONE
     from syntagm.report import PageCache, Route, limits, moved, read_password, routes
     from syntagm.report.serve.server import serve
     from syntagm.suites import read_suites
@@ -108,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
 
             given = {name: getattr(options, f"job_{name}") for name in ("hours", "gigabytes", "waiting")}
             jobs = Limits(**{name: value for name, value in given.items() if value is not None})
-            studio = Studio(options.model, options.write, suites, _model.given(options), runs, jobs)
+            studio = Studio(options.model, options.write, suites, _options.given_permissions(options), runs, jobs)
             found += stack.enter_context(studio).routes()
             more, trial = studio.ways.listed, studio.trial
         if options.folders or options.suites:

@@ -23,7 +23,6 @@ from syntagm.views import Table
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command to the parser."""
     _views.arguments(parser, "table")
     _files.add_output(parser, "STEM", "path of the files, without extension; if omitted, the table is printed")
     parser.add_argument("--format", choices=[*Table.FORMATS], help="write only this format")
@@ -35,7 +34,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the table, or list the tables; return the exit code."""
     if options.list:
         print(*_views.lines("table", options.name), sep="\n")
         return 0

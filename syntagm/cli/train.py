@@ -26,7 +26,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _files, _model
+from syntagm.cli import _files, _options
 from syntagm.core import Several, Truth, UsageError
 from syntagm.training import MODEL, Flag, Trainable, changed, families
 
@@ -52,7 +52,7 @@ def _declare(parser: argparse.ArgumentParser, family: Trainable[Any]) -> None:
             metavar="NAME",
             help="parse FILEs without trees: exec:FILE.toml, a program; or a model that parses",
         )
-        _model.permissions(parser)
+        _options.add_permissions(parser)
     _files.add_output(parser, "DIR", "the folder for the model", required=True)
     if family.on_device:
         add("--threads", type=int, default=1, help="processor threads (1)")
@@ -81,7 +81,6 @@ def _add(group: argparse._ActionsContainer, option: Flag) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train the model, and print its folder."""
     from syntagm.cli._lines import Lines
 
     family = families.find(arguments.family)
@@ -89,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     progress = Lines()
     corpus, valid = arguments.corpus, arguments.valid
     if getattr(arguments, "parser", None):
-        permissions, folder = _model.given(arguments), arguments.output
+        permissions, folder = _options.given_permissions(arguments), arguments.output
         corpus, valid = _parsed(corpus, valid, arguments.parser, permissions, folder, settings.words.tokens, progress)
     family.train(corpus, valid, arguments.output, settings, progress)
     if os.environ.get("RANK", "0") == "0":

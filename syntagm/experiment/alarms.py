@@ -34,8 +34,6 @@ Margins = Mapping[tuple[str, str], float]
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """An alarm about a person."""
-
     person: str
     kind: str  # "regular", "length", "order", "model" or "text"
     sentence: str

@@ -275,7 +275,6 @@ class Audit:
     refused: Why = None  # see `refused`; None if nobody's answers to the questions at the end are known
 
     def note(self, kind: str, place: str) -> None:
-        """Count a problem."""
         self.found.setdefault(kind, []).append(place)
 
     def lines(self) -> Iterator[str]:

@@ -3,6 +3,9 @@
 A change is one transaction of SQLite, and within it its receipt is written to the disk: so SQLite need not wait for the disk
 itself, and a killed process leaves at most a change that was not acknowledged. Whoever opens a study compares the two. What
 only reads gets a copy in memory, and creates and mends nothing; what writes mends both.
+
+Receipts are sealed and numbered lines, each with the rows that a change wrote. When a person is deleted, their file is
+written anew, with a line for each row that is left; numbers go on from file to file.
 """
 
 import contextlib
@@ -10,14 +13,101 @@ import os
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from syntagm.core import RunError, atomic, counted, shown_lines
-from syntagm.experiment import receipts
-from syntagm.experiment.receipts import Receipts, Rows
+from syntagm.core import RunError, SyntagmError, atomic, counted, record, regular, shown_lines
 from syntagm.runs import is_of_surroundings
+
+RECEIPTS = "receipts.jsonl"
+# The tables: how many columns are the key, and how many there are.
+TABLES = {"study": (1, 2), "people": (1, 9), "answers": (2, 5)}
+# (table, key ...) -> row
+Rows = dict[tuple[Any, ...], tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipts:
+    """The lines of a file."""
+
+    lines: Mapping[int, list[list[Any]]]  # number -> the rows of each whole line, each after the name of its table
+    # `before`, `last`: the number before that of the first line, and the number of the last, which may be damaged
+    before: int
+    last: int
+
+    def missing(self, position: int, after: int = 0) -> int:
+        """Return how many lines after a number are missing or damaged, if there were some up to a position."""
+        after = max(after, self.before)
+        return max(position, self.last, after) - after - sum(number > after for number in self.lines)
+
+    def joined(self, stored: Rows, position: int) -> Rows:
+        """Return all rows: those of the lines if none is missing, else also those of the database."""
+        whole = bool(self.lines) and not self.missing(position)
+        # What a database has beside whole receipts was deleted since, or is damaged.
+        rows = {} if whole else dict(stored)
+        for number in sorted(self.lines):
+            for table, *row in self.lines[number]:
+                if whole or number > position or key_of(table, row) not in stored:
+                    rows[key_of(table, row)] = tuple(row)
+        return rows
+
+
+def read_receipts(path: Path) -> Receipts:
+    """Read the receipts of a study; no file has none. What follows the last line break was never acknowledged."""
+    try:
+        content = regular.content(path) if path.exists() else b""
+    except OSError as error:
+        raise RunError(str(path), f"can't be read ({error.strerror})", "the receipts of a study") from error
+    lines: dict[int, list[list[Any]]] = {}
+    before = damaged = 0
+    for text in content.split(b"\n")[:-1]:
+        if (line := _parsed(text)) is None:
+            damaged += 1
+            continue
+        # Without the first line of a file, those before a line are as many as are damaged.
+        first = line["n"] - (0 if lines or "first" in line else max(1, damaged))
+        before = min(before, first - 1) if lines else first - 1
+        lines.setdefault(line["n"], []).extend(line["rows"])
+        damaged = 0
+    return Receipts(lines, before, max(lines, default=0) + damaged)
+
+
+def _parsed(text: bytes) -> dict[str, Any] | None:
+    """Return the entries of a line; None if it is damaged."""
+    try:
+        line = record.own(text, "") if record.is_sealed(text) else {}
+        whole = line["n"] > 0 and all(len(row) == TABLES[row[0]][1] + 1 for row in line["rows"])
+    except (KeyError, IndexError, TypeError, SyntagmError):
+        whole = False
+    return line if whole else None
+
+
+def key_of(table: str, row: Iterable[Any]) -> tuple[Any, ...]:
+    return (table, *tuple(row)[: TABLES[table][0]])
+
+
+def size_of(path: Path) -> int:
+    """Return the number of bytes of the file; -1 if there is none."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
+
+
+def line_of(number: int, rows: Iterable[Iterable[Any]], **more: bool) -> str:
+    """Return the line of a change: its number, and the rows, each after the name of its table."""
+    return record.sealed({"n": number, **more, "rows": rows})
+
+
+def renew(path: Path, number: int, rows: Rows) -> tuple[int, int]:
+    """Write the file anew, with a line for each row, from a number on. Return the number of the last line, and the size."""
+    parts = (line_of(number + place, [[key[0], *row]], **({} if place else {"first": True})) + "\n"
+             for place, (key, row) in enumerate(rows.items()))  # fmt: skip
+    atomic.write_parts(path, map(str.encode, parts))
+    return number + len(rows) - 1, size_of(path)
+
 
 NAME, KEY = "answers.sqlite", "key"
 # A damaged file whose place a new one has taken.
@@ -39,14 +129,14 @@ _COPY = "Put the file back from a copy."
 
 def begun(folder: Path) -> bool:
     """Return whether the study in a folder has begun, even if its file of answers is missing."""
-    return any((folder / name).exists() for name in (NAME, f"{NAME}-wal", receipts.NAME, KEY))
+    return any((folder / name).exists() for name in (NAME, f"{NAME}-wal", RECEIPTS, KEY))
 
 
 class Database:
     """The file of a study, with its receipts."""
 
     def __init__(self, folder: Path, digest: str, warn: Callable[[str], None] | None = None) -> None:
-        self.path, self._receipts = folder / NAME, folder / receipts.NAME
+        self.path, self._receipts = folder / NAME, folder / RECEIPTS
         self._digest = digest
         self._warn = warn or (lambda line: print(shown_lines(f"warning: {line}"), file=sys.stderr))
         self._file: sqlite3.Connection | None = None
@@ -96,12 +186,12 @@ class Database:
         """Change the file in one transaction; `keep` notes what has changed."""
         with self._guarded(), _transaction(self.opened()) as connection:
             number, size = _position(connection)
-            if receipts.size(self._receipts) != size:
+            if size_of(self._receipts) != size:
                 number, size = self._agree(connection, {})
             self._pending = []
             yield connection
             if self._pending:
-                line = receipts.line(number + 1, self._pending)
+                line = line_of(number + 1, self._pending)
                 _set_position(connection, number + 1, size + len(line) + 1)
                 atomic.append(self._receipts, line, sync=self.synced)
                 try:
@@ -124,7 +214,7 @@ class Database:
             connection.execute("DELETE FROM people WHERE person=?", (person,))
             rows: Rows = {}
             number = _load(connection, rows)
-            _set_position(connection, *receipts.renew(self._receipts, number + 1, rows))
+            _set_position(connection, *renew(self._receipts, number + 1, rows))
         with self._guarded():
             # What was deleted must not stay in the log, nor in a damaged file.
             self.opened().execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -150,22 +240,22 @@ class Database:
 
     def _found(self) -> tuple[Receipts, Rows, int, str]:
         """Return the receipts, what can be read of the file, its position, and why no more can be read."""
-        for path in map(self.path.with_name, (NAME, f"{NAME}-wal", f"{NAME}-shm", receipts.NAME, KEY)):
+        for path in map(self.path.with_name, (NAME, f"{NAME}-wal", f"{NAME}-shm", RECEIPTS, KEY)):
             if path.is_symlink() or (path.exists() and not path.is_file()):
                 raise RunError(str(path), "a link, or not a regular file", "a file of the study, or none")
         stored: Rows = {}
         problem = "missing" if begun(self.path.parent) else ""
         if not self.path.exists():
-            return receipts.read(self._receipts), stored, 0, problem
+            return read_receipts(self._receipts), stored, 0, problem
         try:
             with contextlib.closing(_connected(f"{self.path.absolute().as_uri()}?mode=rw", set_up=False)) as connection:
                 # Between two changes of other processes, the two agree.
                 connection.execute("BEGIN IMMEDIATE")
                 position = _load(connection, stored)
-                return receipts.read(self._receipts), stored, position, ""
+                return read_receipts(self._receipts), stored, position, ""
         except Exception as error:  # whatever SQLite's module raises on a damaged file: not only its own errors
             if (
-                not (found := receipts.read(self._receipts)).lines
+                not (found := read_receipts(self._receipts)).lines
                 or isinstance(error, RunError)
                 or is_of_surroundings(error, self.path)
             ):
@@ -176,7 +266,7 @@ class Database:
         """Return all rows that the receipts or the file have, and warn of what either lacks; see `_found`."""
         rows = found.joined(stored, position)
         if not rows and (problem or self._receipts.exists() or self.path.with_name(KEY).exists()):
-            what = f"missing or empty, like {receipts.NAME}, though the study had begun"
+            what = f"missing or empty, like {RECEIPTS}, though the study had begun"
             raise RunError(str(self.path), what, "the answers of those who took part", _COPY)
         if rows.setdefault(("study", "plan"), ("plan", self._digest))[1] != self._digest:
             cure = "Put back the plan, or begin a new study in another folder."
@@ -185,13 +275,13 @@ class Database:
         # A file that can be read as a whole has everything up to its position.
         self.lost = found.missing(position, position) + int(rows.get(_LOST, ("", "0"))[1])
         # The last change of a process that was killed may be in the receipts alone.
-        last = [receipts.key_of(table, row) for table, *row in found.lines.get(position + 1, ())]
+        last = [key_of(table, row) for table, *row in found.lines.get(position + 1, ())]
         different = {key for key in {**rows, **stored} if stored.get(key) != rows.get(key)}.difference(last)
         self.faults = {}
         if problem or (found.lines and different):
             lacks = problem or f"damaged ({counted(len(different), 'row')} missing or different)"
             answers = sum(key[0] == "answers" for key in rows)
-            self.faults[self.path] = f"{lacks}; {receipts.NAME} has {counted(answers, 'answer')}"
+            self.faults[self.path] = f"{lacks}; {RECEIPTS} has {counted(answers, 'answer')}"
         if missing or self.lost:
             what = f"{counted(max(missing, self.lost), 'line')} " if found.lines else ""
             has = f"{self.lost:,} can be read in neither file" if self.lost else f"{NAME} has what was in them"
@@ -204,16 +294,16 @@ class Database:
         """Within a transaction, put what either file lacks, or a damaged one had, into both; return the new position."""
         stored: Rows = {}
         number = _load(connection, stored)
-        found, known = receipts.read(self._receipts), _position(connection)
+        found, known = read_receipts(self._receipts), _position(connection)
         rows = self._joined(found, {**readable, **stored}, number, "")
         if self.lost:
             rows[_LOST] = "lost", str(self.lost)
-        if rows == stored and known == (found.last, receipts.size(self._receipts)) and not found.missing(number):
+        if rows == stored and known == (found.last, size_of(self._receipts)) and not found.missing(number):
             return known
-        for table in receipts.TABLES:
+        for table in TABLES:
             connection.execute(f"DELETE FROM {table}")
         _put(connection, rows)
-        return _set_position(connection, *receipts.renew(self._receipts, max(number, found.last) + 1, rows))
+        return _set_position(connection, *renew(self._receipts, max(number, found.last) + 1, rows))
 
 
 def _connected(place: Path | str, set_up: bool = True) -> sqlite3.Connection:
@@ -245,8 +335,8 @@ def _load(connection: sqlite3.Connection, rows: Rows) -> int:
     """Add the rows of a file, as far as it can be read, and return the number of the last receipt that it has, or 0."""
     if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
         return 0  # its first process was killed before there was anything
-    for table in receipts.TABLES:
-        rows.update((receipts.key_of(table, row), row) for row in connection.execute(f"SELECT * FROM {table}"))
+    for table in TABLES:
+        rows.update((key_of(table, row), row) for row in connection.execute(f"SELECT * FROM {table}"))
     rows.pop(_POSITION, None)
     if (problem := connection.execute("PRAGMA integrity_check(1)").fetchone()[0]) != "ok":
         raise sqlite3.DatabaseError(problem)

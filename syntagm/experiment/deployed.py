@@ -1,12 +1,50 @@
 """What the pages have that run without us: the plan of an experiment as data, and the texts."""
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from syntagm.experiment import order, plan, texts
+from markupsafe import Markup, escape
+
+from syntagm.experiment import plan, texts
 from syntagm.experiment.designs import HIGHEST, LOWEST
-from syntagm.experiment.markup import html
 from syntagm.experiment.plan import Plan
+
+_STRONG = re.compile(r"\*\*(.+?)\*\*")
+_EMPHASIS = re.compile(r"(?<![*\w])[*_](?! )(.+?)(?<! )[*_](?![*\w])")
+
+
+def html(text: str) -> Markup:
+    """Return a text as HTML. Everything in it is escaped, so that it can't contain markup of its own.
+
+    >>> print(html("# Hello\\n\\nYou *may* stop <now>.\\n\\n* one\\n* two"))
+    <h1>Hello</h1>
+    <p>You <em>may</em> stop &lt;now&gt;.</p>
+    <ul><li>one</li><li>two</li></ul>
+    """
+    return Markup("\n").join(_blocks(text))
+
+
+def _blocks(text: str) -> Iterator[Markup]:
+    for block in re.split(r"\n\s*\n", text.strip()):
+        lines = [line.strip() for line in block.splitlines() if line.strip()]
+        if not lines:
+            continue
+        if heading := re.fullmatch(r"(#{1,3}) +(.+)", lines[0]):
+            level = len(heading[1])
+            yield Markup("<h%d>%s</h%d>") % (level, _inline(heading[2]), level)
+            lines = lines[1:]
+        if lines and all(re.match(r"[*-] ", line) for line in lines):
+            yield Markup("<ul>%s</ul>") % Markup().join(Markup("<li>%s</li>") % _inline(line[2:]) for line in lines)
+        elif lines:
+            yield Markup("<p>%s</p>") % _inline(" ".join(lines))
+
+
+def _inline(text: str) -> Markup:
+    marked = _STRONG.sub(r"<strong>\1</strong>", str(escape(text)))
+    return Markup(_EMPHASIS.sub(r"<em>\1</em>", marked))
+
 
 KINDS = {
     "forced-choice": "pair", "acceptability": "rating", "yes-no": "verdict", "magnitude": "magnitude",
@@ -14,11 +52,11 @@ KINDS = {
 }  # fmt: skip
 
 
-def people(made: Plan) -> list[tuple[int, list[order.Shown]]]:
+def people(made: Plan) -> list[tuple[int, list[plan.Shown]]]:
     """Return the list and the ordered trials of each planned person; people of all lists alternate."""
     count = len(made.lists)
     return [
-        (number % count, order.of_person(made, number % count, number // count)) for number in range(made.participants)
+        (number % count, plan.ordered(made, number % count, number // count)) for number in range(made.participants)
     ]
 
 

@@ -11,8 +11,6 @@ Answer = Literal["choice", "rating", "times"]
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A design."""
-
     name: str  # its name on the command line and in plans
     summary: str  # what a person does, in a few words
     answer: Answer  # what a trial asks for: a choice, a rating, or a time for each region
@@ -77,7 +75,6 @@ MOST = 1e6
 
 
 def find(name: str) -> Design:
-    """Return the design with a name; UsageError if there is none."""
     if name not in DESIGNS:
         cure = did_you_mean(name, DESIGNS)
         raise UsageError("--design", repr(name), "one of " + ", ".join(DESIGNS), cure)

@@ -15,10 +15,9 @@ from markupsafe import Markup
 from starlette.responses import JSONResponse, Response
 
 from syntagm.core import InputError, RunError, UsageError, csv, shown, utf8
-from syntagm.experiment import alarms, answers, order, plan, texts
-from syntagm.experiment.deployed import KINDS
+from syntagm.experiment import alarms, answers, plan, texts
+from syntagm.experiment.deployed import KINDS, html
 from syntagm.experiment.designs import HIGHEST, LOWEST
-from syntagm.experiment.markup import html
 from syntagm.experiment.plan import Trial
 from syntagm.experiment.store import Person, Study
 from syntagm.report import Asked, Missing, Route, content, download, moved, shell
@@ -143,7 +142,7 @@ class Hosted:
         finished = self._finished(current) if current.finished else None
         return JSONResponse({**told, "study": self.name, "answered": answered, "finished": finished})
 
-    def _told(self, trials: Sequence[order.Shown]) -> dict[str, Any]:
+    def _told(self, trials: Sequence[plan.Shown]) -> dict[str, Any]:
         made, settings = self.study.plan, self.study.settings
         return {
             "kind": KINDS[made.design.name], "title": settings.title, "instructions": html(self.texts.instructions),
@@ -232,7 +231,7 @@ class Hosted:
 
     def preview_state(self, asked: Asked) -> Response:
         """Return the trials of the first person on a list."""
-        trials = order.of_person(self.study.plan, self._list(asked), 0)
+        trials = plan.ordered(self.study.plan, self._list(asked), 0)
         return JSONResponse({**self._told(trials), "study": self.name, "answered": [], "finished": None})
 
     def _list(self, asked: Asked) -> int:

@@ -1,21 +1,224 @@
 """Make an experiment out of suites: the plan, and the texts that the experimenter edits."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import ceil, inf
+from math import ceil, inf, lcm
 from pathlib import Path
 from typing import Any
 
 from syntagm.core import InputError, RunError, UsageError, atomic, counted, lock, record
 from syntagm.evaluation import Kind
-from syntagm.experiment import lists, materials, maze, plan, presets, texts
+from syntagm.evaluation.people import words
+from syntagm.experiment import maze, plan, presets, texts
 from syntagm.experiment.designs import Design
 from syntagm.experiment.plan import Exclusions, Plan, Role, Trial
 from syntagm.models import LanguageModel
 from syntagm.runs import well_formed
 from syntagm.stats import Judgements, People, people_for
-from syntagm.suites import Suite, sampled
+from syntagm.suites import Formula, Item, Sentence, Suite, sampled
+
+
+def latin(
+    trials: Sequence[Trial], others: Sequence[Trial], per_person: int | None
+) -> tuple[tuple[tuple[int, bool], ...], ...]:
+    """Return the lists of an experiment: for each the numbers of its trials, and for pairs which sentence comes first."""
+    # In list l, item i has condition (i + l) modulo the number of conditions. If a person is to see fewer trials than
+    # there are items, complete groups of items (one for each condition) are dealt to blocks. Of pairs, each list exists
+    # twice, with opposite sides; within a list, the favoured sentence is first in every second pair of each condition
+    # of a suite, and so in half of all pairs.
+    items: dict[tuple[str, str], list[int]] = {}
+    for number, trial in enumerate(trials):
+        items.setdefault((trial.suite, trial.item), []).append(number)
+    squares = lcm(*(len(conditions) for conditions in items.values())) if items else 1
+    blocks = max(1, ceil(len(items) / per_person)) if per_person else 1
+    sides = 2 if any(len(trial.texts) > 1 for trial in (*trials, *others)) else 1
+    block = _blocks(items, blocks)
+    # Groups are complete, so that blocks may differ by a group.
+    while per_person and max(Counter(block.values()).values(), default=0) > per_person:
+        blocks += 1
+        block = _blocks(items, blocks)
+    lists = []
+    for number in range(blocks * squares * sides):
+        part, square, side = number // (squares * sides), number // sides % squares, number % sides
+        seen: dict[str, int] = {}
+        shown = []
+        for (suite, item), conditions in items.items():
+            place = seen[suite] = seen.get(suite, -1) + 1
+            if block[suite, item] == part:
+                shown.append(conditions[(place + square) % len(conditions)])
+        kinds = [(trials[trial].suite, trials[trial].condition) for trial in shown]
+        first = zip(shown, _sides(kinds, side), strict=True)
+        rest = zip(
+            range(len(trials), len(trials) + len(others)),
+            _sides([(other.role, other.suite, other.condition) for other in others], side), strict=True,
+        )  # fmt: skip
+        lists.append((*first, *rest))
+    return tuple(lists)
+
+
+def _sides(kinds: Sequence[tuple[str, ...]], side: int) -> list[bool]:
+    """Return whether the favoured sentence comes first in each trial: every second time of each kind, and in half of all.
+
+    Kinds with an odd number of trials have one more on one side; these sides alternate.
+
+    Arguments:
+        kinds: what trials are balanced within, such as suite and condition.
+        side: 1 for the opposite sides.
+
+    >>> _sides([("a",), ("b",), ("a",), ("b",)], 0), _sides([("a",), ("b",), ("c",)], 1)
+    ([True, True, False, False], [False, True, False])
+    """
+    start: dict[tuple[str, ...], int] = {}
+    for kind, count in Counter(kinds).items():
+        start[kind] = side
+        side += count % 2
+    found = []
+    for kind in kinds:
+        found.append(start[kind] % 2 == 0)
+        start[kind] += 1
+    return found
+
+
+def _blocks(items: Mapping[tuple[str, str], Sequence[int]], blocks: int) -> dict[tuple[str, str], int]:
+    """Return the block of each item. Items that follow each other, one for each condition, share a block."""
+    found, groups, places = {}, -1, dict[str, int]()
+    for (suite, item), conditions in items.items():
+        place = places[suite] = places.get(suite, -1) + 1
+        if place % len(conditions) == 0:
+            groups += 1
+        found[suite, item] = groups % blocks
+    return found
+
+
+# Practice and attention checks for English, written for Syntagm: a sentence, and one that nobody should prefer.
+PRACTICE = (
+    ("The baker closed the shop early on Monday.", "The baker closed shop the Monday early on."),
+    ("Two students were waiting outside the library.", "Two students was waiting outside the library."),
+    ("My neighbour sold his old car last week.", "My neighbour sold him old car last week."),
+    ("We could not find the key to the garden.", "We could not finding the key to the garden."),
+)
+CATCH = (
+    ("The children ate their soup before the film began.", "Children the soup their ate film the before began."),
+    ("A tall man opened the door for us.", "A man tall door the for us opened."),
+    ("The nurse wrote the name of the patient on a card.", "The wrote nurse of name the patient card a on."),
+    ("Nobody in the village remembered the old song.", "In nobody village the song remembered old the."),
+    ("The train to the coast leaves at nine.", "Train the coast to nine leaves the at."),
+    ("She put the letters into a small wooden box.", "She the letters into put wooden a box small."),
+)
+
+
+def of_suite(design: Design, suite: Suite, role: Role, prefix: str) -> list[Trial]:
+    """Return the trials of a suite: for each item, one for each condition, or for each pair of the first prediction."""
+    if not suite.items:
+        raise InputError(f"suite {suite.name}", "no items", "at least one")
+    if repeated := [name for name, count in Counter(item.id for item in suite.items).items() if count > 1]:
+        raise InputError(f"suite {suite.name}", f"two items with the id {repeated[0]}", "each id once")
+    make = _pairs if design.shows == 2 else _sentences
+    trials: list[Trial] = []
+    for item in suite.items:
+        trials += make(design, suite, item, role, f"{prefix}{len(trials)}")
+    return [replace(trial, id=f"{prefix}{number}") for number, trial in enumerate(trials)]
+
+
+def pairs(suite: Suite) -> list[tuple[str, str]]:
+    """Return the pairs of conditions that the first prediction compares: the favoured one, then the other."""
+    # A comparison of one condition with another is a pair: the sentence with the smaller surprisal is favoured.
+    if not suite.predictions:
+        raise InputError(f"suite {suite.name}", "no prediction", "a prediction that compares two conditions")
+    found = []
+    for comparison in suite.predictions[0].formula.comparisons():
+        pair = pair_of(comparison)
+        if pair is None:
+            raise InputError(
+                f"suite {suite.name}", f"the comparison {comparison}", "one that compares two conditions",
+                "A forced choice asks each comparison of the first prediction as a pair of sentences. For a difference of "
+                "differences, use --design acceptability, or put a prediction with pairs first.",
+            )  # fmt: skip
+        found.append(pair)
+    return list(dict.fromkeys(found))
+
+
+def pair_of(comparison: Formula) -> tuple[str, str] | None:
+    """Return the favoured and the other condition of a comparison; None if it isn't one of two conditions.
+
+    >>> from syntagm.suites import parse
+    >>> pair_of(parse("(verb;%good%) < (verb;%bad%)")), pair_of(parse("(1;%a%) - (1;%b%) < (1;%c%) - (1;%d%)"))
+    (('good', 'bad'), None)
+    """
+    sides: dict[int, set[str]] = {1: set(), -1: set()}
+    for sign, reference in comparison.terms():
+        sides[sign].add(reference.condition)
+    if comparison.tree.operator == "=" or len(sides[1]) != 1 or len(sides[-1]) != 1 or sides[1] == sides[-1]:
+        return None
+    return sides[-1].pop(), sides[1].pop()
+
+
+def _pairs(design: Design, suite: Suite, item: Item, role: Role, name: str) -> Iterator[Trial]:
+    question, answer = _question(item)
+    for good, bad in pairs(suite):
+        if missing := {good, bad} - item.sentences.keys():
+            raise InputError(
+                f"suite {suite.name}, item {item.id}", f"no condition {missing.pop()!r}", "both of the pair"
+            )
+        texts = (item.sentences[good].text, item.sentences[bad].text)
+        if texts[0] == texts[1]:
+            raise InputError(f"suite {suite.name}, item {item.id}", "two equal sentences", "a choice", "Leave it out.")
+        yield Trial(
+            name, role, suite.name, item.id, f"{good}/{bad}", texts, (good, bad), good, question=question, answer=answer
+        )
+
+
+def _sentences(design: Design, suite: Suite, item: Item, role: Role, name: str) -> Iterator[Trial]:
+    conditions = tuple(suite.items[0].sentences)
+    if set(conditions) != set(item.sentences):
+        raise InputError(
+            f"suite {suite.name}, item {item.id}", "other conditions than the first item", ", ".join(conditions),
+            "A Latin square needs the same conditions in all items.",
+        )  # fmt: skip
+    expected = _expected(design, suite) if role == "catch" else {}
+    question, answer = _question(item)
+    for condition in conditions:
+        sentence = item.sentences[condition]
+        yield Trial(
+            name, role, suite.name, item.id, condition, (sentence.text,), design.choices, expected.get(condition, ""),
+            words(sentence) if design.timed else (), question=question, answer=answer,
+        )  # fmt: skip
+
+
+def _question(item: Item) -> tuple[str, str]:
+    """Return the question after an item's sentence and its answer, which are tags of the item."""
+    question, answer = item.tags.get("question", ""), item.tags.get("answer", "").lower()
+    if question and answer not in ("yes", "no"):
+        raise InputError(f"item {item.id}, tag answer", repr(answer), "yes or no, for the tag question")
+    return question, answer if question else ""
+
+
+def _expected(design: Design, suite: Suite) -> dict[str, str]:
+    """Return what is expected of the conditions of an attention check."""
+    good, bad = pairs(suite)[0]
+    return dict(zip((good, bad), ("yes", "no") if design.answer == "choice" else ("high", "low"), strict=True))
+
+
+def built_in(design: Design, pairs_of: Sequence[tuple[str, str]], role: Role) -> list[Trial]:
+    """Return practice or catch trials out of pairs of sentences; every second one shows the bad sentence alone."""
+    trials = []
+    for number, sentences in enumerate(pairs_of):
+        name, item, good = f"{role[0]}{number}", str(number + 1), number % 2 == 0
+        if design.shows == 2:
+            trials.append(Trial(name, role, role, item, "good/bad", sentences, ("good", "bad"), "good"))
+            continue
+        shown = sentences[0] if good or design.timed else sentences[1]
+        expected = ("yes" if good else "no") if design.answer == "choice" else ("high" if good else "low")
+        trials.append(
+            Trial(
+                name, role, role, item, "good" if good or design.timed else "bad", (shown,), design.choices,
+                "" if design.timed or role == "practice" else expected,
+                words(Sentence(shown)) if design.timed else (),
+            )
+        )  # fmt: skip
+    return trials
+
 
 # A plan with more would not fit into a browser, nor into an hour.
 MAX_TRIALS = 200_000
@@ -39,13 +242,11 @@ _ANALYSES = {
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the experimenter wishes."""
-
     design: Design
     participants: int  # the number of people
     seed: int = 1  # the seed of lists, orders and distractors
-    # `fillers`, `catch`, `practice`: suites for these trials. Without suites, catch and practice trials are those of
-    # `materials`, if `built_in`.
+    # `fillers`, `catch`, `practice`: suites for these trials. Without suites, catch and practice trials are PRACTICE and
+    # CATCH, if `built_in`.
     fillers: Sequence[Suite] = ()
     catch: Sequence[Suite] = ()
     practice: Sequence[Suite] = ()
@@ -109,7 +310,6 @@ def planned(
     words: Path | None = None,
     done: Callable[[int], None] | None = None,
 ) -> Plan:
-    """Plan an experiment."""
     design = wishes.design
     if wishes.participants < 1:
         raise UsageError("--participants", str(wishes.participants), "at least 1")
@@ -125,7 +325,7 @@ def planned(
     suites = list(well_formed(suites))
     critical: list[Trial] = []
     for number, suite in enumerate(suites):
-        critical += materials.of_suite(design, suite, "critical", f"{number}.")
+        critical += of_suite(design, suite, "critical", f"{number}.")
     group = _largest_group(critical)
     if wishes.per_person is not None and wishes.per_person < group:
         cure = "Items are dealt in groups with one item for each condition, so that conditions stay balanced."
@@ -154,7 +354,7 @@ def planned(
                 + "; ".join(distracted.weak[:5])
                 + ("; ..." if distracted.weak[5:] else "")
             )
-    found = lists.latin(critical, others, wishes.per_person)
+    found = latin(critical, others, wishes.per_person)
     notes += _unbalanced(suites, critical, len(found), wishes.participants)
     notes += _confounded(suites, critical, found[0])
     analyses = (*_ANALYSES[design.answer], *wishes.analyses)
@@ -184,11 +384,11 @@ def _others(design: Design, wishes: Wishes, role: Role) -> list[Trial]:
     if not suites and wishes.built_in and role != "filler":
         if role == "catch" and design.timed:
             return []
-        return materials.built_in(design, materials.PRACTICE if role == "practice" else materials.CATCH, role)
+        return built_in(design, PRACTICE if role == "practice" else CATCH, role)
     chosen = []
     for number, suite in enumerate(suites):
         by_item: dict[str, list[Trial]] = {}
-        for trial in materials.of_suite(design, suite, role, f"{role[0]}{number}."):
+        for trial in of_suite(design, suite, role, f"{role[0]}{number}."):
             by_item.setdefault(trial.item, []).append(trial)
         chosen += [conditions[place % len(conditions)] for place, conditions in enumerate(by_item.values())]
     return chosen

@@ -28,8 +28,6 @@ _LEXICON = Path(__file__).resolve().parents[1] / "suites" / "materials" / "lexic
 
 @dataclass(frozen=True, slots=True)
 class Distracted:
-    """Trials with distractors."""
-
     trials: tuple[Trial, ...]
     # The places whose distractor is not `GAP` bits less likely than the word in every condition, in words.
     weak: tuple[str, ...]

@@ -15,17 +15,8 @@ from syntagm.experiment import deployed, plan, texts
 from syntagm.experiment.plan import Plan
 
 COLUMNS = (
-    "Group",
-    "order",
-    "list",
-    "trial",
-    "first",
-    "second",
-    "firstchoice",
-    "secondchoice",
-    "distractors",
-    "question",
-)
+    "Group", "order", "list", "trial", "first", "second", "firstchoice", "secondchoice", "distractors", "question",
+)  # fmt: skip
 _BODIES = {
     "pair": """
     newText("_question", QUESTION).print(),

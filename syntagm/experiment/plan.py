@@ -4,10 +4,12 @@ It has the suites, every trial, the lists, the exclusion rules and the analyses.
 same plan, so that the pages, the simulation and the import agree without asking each other.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from random import Random
 from typing import Any, Literal
 
 from syntagm.core import InputError, RunError, Shape, record
@@ -65,33 +67,22 @@ PLAN = record.Form(
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A trial.
+    """A trial."""
 
-    Arguments:
-        id: the name of the trial, unique in the plan.
-        role: what the trial is for.
-        suite, item: what is asked about; a catch or practice trial has the name of its list of trials as suite.
-        condition: the condition; for a pair both, as FAVOURED/OTHER.
-        texts: the sentence, or the two sentences of a pair, the favoured one first.
-        choices: what can be chosen; for a pair the conditions of the two sentences.
-        expected: the choice, or for ratings `high` or `low`, that the prediction or the attention check expects; or "".
-        words: for times: each word with the name of its region.
-        distractors: for a maze: the wrong word beside each word; "x-x-x" beside the first.
-        question, answer: a question after the sentence, and its answer, yes or no; or "".
-    """
-
-    id: str
+    id: str  # the name of the trial, unique in the plan
     role: Role
+    # `suite`, `item`: what is asked about; a catch or practice trial has the name of its list of trials as suite
     suite: str
     item: str
-    condition: str
-    texts: tuple[str, ...]
-    choices: tuple[str, ...] = ()
+    condition: str  # the condition; for a pair both, as FAVOURED/OTHER
+    texts: tuple[str, ...]  # the sentence, or the two sentences of a pair, the favoured one first
+    choices: tuple[str, ...] = ()  # what can be chosen; for a pair the conditions of the two sentences
+    # The choice, or for ratings `high` or `low`, that the prediction or the attention check expects; or "".
     expected: str = ""
-    words: tuple[tuple[str, str], ...] = ()
-    distractors: tuple[str, ...] = ()
-    question: str = ""
-    answer: str = ""
+    words: tuple[tuple[str, str], ...] = ()  # for times: each word with the name of its region
+    distractors: tuple[str, ...] = ()  # for a maze: the wrong word beside each word; "x-x-x" beside the first
+    question: str = ""  # a question after the sentence, or ""
+    answer: str = ""  # its answer, yes or no
 
     @property
     def regions(self) -> tuple[str, ...]:
@@ -101,26 +92,18 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Exclusions:
-    """The rules by which answers are excluded. They are declared before anyone is asked.
+    """The rules by which answers are excluded. They are declared before anyone is asked."""
 
-    Arguments:
-        catch: people with a smaller share of correct catch trials are excluded; 0 for no such rule.
-        questions: people with a smaller share of correct answers to questions are excluded.
-        fastest, slowest: answers outside of these times in milliseconds are excluded; 0 for no such rule. For times
-            they hold for each region.
-        complete: whether people who did not finish are excluded.
-        sameness: people who give the same answer (the same side, the same rating) in a larger share of the critical
-            trials are excluded; 1 for no such rule.
-        errors: for a maze: whether the rest of a sentence after a mistake is excluded.
-    """
-
-    catch: float = 0.75
-    questions: float = 0.0
+    catch: float = 0.75  # people with a smaller share of correct catch trials are excluded; 0 for no such rule
+    questions: float = 0.0  # people with a smaller share of correct answers to questions are excluded
+    # Answers outside of these times in milliseconds, for times of each region, are excluded; 0 for no such rule.
     fastest: float = 0.0
     slowest: float = 0.0
-    complete: bool = True
+    complete: bool = True  # whether people who did not finish are excluded
+    # People who give the same answer (the same side, the same rating) in a larger share of the critical trials are
+    # excluded; 1 for no such rule.
     sameness: float = 1.0
-    errors: bool = True
+    errors: bool = True  # for a maze: whether the rest of a sentence after a mistake is excluded
 
     def sentences(self) -> Iterator[str]:
         """Yield each rule in words."""
@@ -138,33 +121,20 @@ class Exclusions:
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan of an experiment.
-
-    Arguments:
-        design: the design.
-        participants: the planned number of people.
-        seed: the seed of everything that is random.
-        preset: the protocol that the plan follows, or "".
-        suites: the suites, as they are asked about.
-        trials: all trials.
-        lists: for each list the trials, and for a pair whether the favoured sentence is shown first.
-        exclusions: the exclusion rules.
-        analyses: the analyses that are planned.
-        options: further settings: those of the design, and of orders.
-        notes: what is not balanced or was left out, as sentences.
-    """
+    """The plan of an experiment."""
 
     design: Design
-    participants: int
-    seed: int
-    preset: str
+    participants: int  # the planned number of people
+    seed: int  # the seed of everything that is random
+    preset: str  # the protocol that the plan follows, or ""
     suites: tuple[Suite, ...]
     trials: tuple[Trial, ...]
+    # For each list the trials, and for a pair whether the favoured sentence is shown first.
     lists: tuple[tuple[tuple[int, bool], ...], ...]
     exclusions: Exclusions
     analyses: tuple[str, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)  # further settings: those of the design, and of orders
+    notes: tuple[str, ...] = ()  # what is not balanced or was left out, as sentences
 
     @cached_property
     def by_id(self) -> dict[str, Trial]:
@@ -303,3 +273,57 @@ def _shown(entry: Sequence[Any], trials: int, place: str) -> tuple[int, bool]:
     if len(entry) != 2 or type(entry[0]) is not int or type(entry[1]) is not bool or not 0 <= entry[0] < trials:
         raise InputError(f"{place}, lists", str(entry), "the number of a trial, and true or false")
     return entry[0], entry[1]
+
+
+Shown = tuple[int, bool]
+# The favoured sentence is not on the same side more often than this in a row, where that can be avoided.
+_RUN = 3
+
+
+def ordered(plan: Plan, list_number: int, place: int) -> list[Shown]:
+    """Return the trials of a person in order."""
+    # Practice comes first, in the order of the plan. Catch trials are spread: one falls into each of as many stretches
+    # of equal length, and none is the first. Neighbours differ in suite or condition, and the side of the favoured
+    # sentence does not stay the same more than three times, as far as that is possible.
+    random = Random(f"{plan.seed} {list_number} {place}")
+    shown = plan.lists[list_number]
+    roles = {role: [entry for entry in shown if plan.trials[entry[0]].role == role] for role in ("practice", "catch")}
+    rest = [entry for entry in shown if plan.trials[entry[0]].role in ("critical", "filler")]
+    random.shuffle(rest)
+    random.shuffle(roles["catch"])
+    ordered = _constrained(plan.trials, rest)
+    stretch = len(ordered) / (len(roles["catch"]) or 1)
+    # From the end, so that places before stay what they are.
+    for number, entry in reversed(list(enumerate(roles["catch"]))):
+        low = max(int(number * stretch), 1)
+        # Not at the very end of a stretch, where the next one may begin with another.
+        ordered.insert(random.randint(low, max(low, int((number + 1) * stretch) - 1)), entry)
+    return roles["practice"] + ordered
+
+
+def _constrained(trials: Sequence[Trial], shuffled: Sequence[Shown]) -> list[Shown]:
+    """Order shuffled trials so that the constraints hold as far as possible: the first trial that breaks fewest is next."""
+    keys = {entry: _key(trials[entry[0]]) for entry in shuffled}
+    left, counts = list(shuffled), Counter(keys.values())
+    ordered: list[Shown] = []
+    while left:
+        last = keys[ordered[-1]] if ordered else None
+        sides = {first for _, first in ordered[-_RUN:]} if len(ordered) >= _RUN else set()
+        # A kind that makes up more than half of what is left must come now, or it can't be kept apart later.
+        pressing, most = counts.most_common(1)[0]
+        urgent = most > len(left) // 2 and pressing != last
+
+        def broken(entry: Shown, last: object = last, sides: set[bool] = sides) -> int:
+            paired = len(trials[entry[0]].texts) > 1
+            return 2 * (keys[entry] == last) + (paired and sides == {entry[1]})
+
+        among = [entry for entry in left if keys[entry] == pressing] if urgent else left
+        chosen = min(among, key=broken)
+        left.remove(chosen)
+        counts[keys[chosen]] -= 1
+        ordered.append(chosen)
+    return ordered
+
+
+def _key(trial: Trial) -> tuple[str, ...]:
+    return (trial.role,) if trial.role == "filler" else (trial.suite, trial.condition)

@@ -9,8 +9,6 @@ from syntagm.experiment.plan import Exclusions
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A protocol."""
-
     name: str
     summary: str  # whose protocol it is, and what it differs in
     design: str
@@ -59,7 +57,6 @@ PRESETS: Mapping[str, Preset] = {
 
 
 def find(name: str) -> Preset:
-    """Return the preset with a name; UsageError if there is none."""
     if name not in PRESETS:
         raise UsageError("--preset", repr(name), "one of " + ", ".join(PRESETS), did_you_mean(name, PRESETS))
     return PRESETS[name]

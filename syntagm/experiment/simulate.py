@@ -10,14 +10,17 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 
-from syntagm.experiment import answers
+from syntagm.core import RunError, atomic, regular
+from syntagm.experiment import answers, database, plan, texts
 from syntagm.experiment.designs import HIGHEST, LOWEST
 from syntagm.experiment.plan import Plan, Trial
+from syntagm.experiment.store import Study
 from syntagm.models import Asking, LanguageModel
 from syntagm.suites import Formula
 
@@ -42,8 +45,6 @@ class Truth:
 
 
 class Simulated:
-    """Simulated people."""
-
     def __init__(
         self, plan: Plan, truth: Truth, seed: int, judge: "Mapping[str, Sequence[float]] | None" = None
     ) -> None:
@@ -52,7 +53,6 @@ class Simulated:
         self.shares = {name: _shares(formula, plan.design.timed) for name, formula in formulas.items()}
 
     def person(self, number: int) -> "SimulatedPerson":
-        """Return a person; the same number gives the same person."""
         return SimulatedPerson(self, Random(f"{self.seed} person {number}"))
 
     def item_effect(self, trial: Trial) -> float:
@@ -184,3 +184,53 @@ def judged(plan: Plan, model: LanguageModel) -> dict[str, tuple[float, ...]]:
         found[answer.text] = tuple(bits)
     asking.confirm()
     return found
+
+
+# Seconds between two answers on the clock of simulated people.
+_PACE = 6.0
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.now = 1_700_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def copy(folder: Path, target: Path) -> None:
+    """Copy an experiment without its answers."""
+    made = plan.read(folder)
+    if database.begun(target):
+        raise RunError(str(target), "answers", "a new folder", "Choose another folder.")
+    with atomic.used_folder(target):
+        atomic.write(target / plan.NAME, regular.content(folder / plan.NAME))
+        atomic.make_folder(target / texts.FOLDER)
+        texts.read(folder, made.design)
+        for path in sorted((folder / texts.FOLDER).glob("*.md")):
+            atomic.write(target / texts.FOLDER / path.name, regular.content(path))
+        atomic.write(target / texts.SETTINGS, regular.content(folder / texts.SETTINGS))
+
+
+def fill(folder: Path, people: Simulated) -> Study:
+    """Let simulated people answer until every list has as many complete ones as planned."""
+    # People come one after the other; those who leave are replaced after the time-out, as on the pages.
+    clock = _Clock()
+    study = Study(folder, clock)
+    study.mark_simulated()
+    number = 0
+    while (admitted := study.admit(code=f"s{number + 1:04}")) is not None or study.progress().totals[1]:
+        if admitted is None:
+            # Those who left hold their places until the time-out.
+            clock.now += 60 * study.settings.timeout + 1
+            continue
+        person, simulated = admitted[0], people.person(number)
+        number += 1
+        shown = study.trials_of(person)
+        stays = simulated.stays_until(len(shown))
+        for trial, _ in shown[:stays]:
+            clock.now += _PACE
+            study.answer(person, simulated.answer(people.plan.trials[trial]))
+        if stays == len(shown):
+            study.finish(person, ["yes" if refused else "" for _, refused in people.plan.questions])
+    return study

@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any, Literal
 
 from syntagm.core import InputError, RunError, SyntagmError, atomic, regular
-from syntagm.experiment import answers, order, plan, texts
+from syntagm.experiment import answers, plan, texts
 from syntagm.experiment.answers import Answer
 from syntagm.experiment.database import KEY, NAME, Database, begun
 
@@ -57,11 +57,10 @@ class Study:
         self._digest = plan.digest(folder)
         self._names = [frozenset(self.plan.trials[number].id for number, _ in shown) for shown in self.plan.lists]
         self._data = Database(folder, self._digest, warn)
-        self._orders: dict[tuple[int, int], list[order.Shown]] = {}
+        self._orders: dict[tuple[int, int], list[plan.Shown]] = {}
 
     @property
     def path(self) -> Path:
-        """The file of answers."""
         return self.folder / NAME
 
     @property
@@ -90,7 +89,6 @@ class Study:
         self._data.synced = False
 
     def close(self) -> None:
-        """Close the file."""
         self._data.close()
 
     def state(self) -> State:
@@ -180,7 +178,6 @@ class Study:
         return {number: (taken, started) for number, taken, started in found}
 
     def quotas(self) -> list[int]:
-        """Return how many people are planned for each list."""
         count = len(self.plan.lists)
         each, more = divmod(self.plan.participants, count)
         return [each + (number < more) for number in range(count)]
@@ -215,14 +212,14 @@ class Study:
         live = finished is not None or seen >= self._clock() - 60 * self.settings.timeout
         return Person(code, number, place, answered, finished is not None, live)
 
-    def trials_of(self, person: Person) -> list[order.Shown]:
+    def trials_of(self, person: Person) -> list[plan.Shown]:
         """Return the trials of a person in order."""
         key = person.list, person.place
         if key not in self._orders:
             # Making an order takes longer than storing an answer.
             if len(self._orders) >= _ORDERS:
                 self._orders.clear()
-            self._orders[key] = order.of_person(self.plan, *key)
+            self._orders[key] = plan.ordered(self.plan, *key)
         return self._orders[key]
 
     def resume(self, person: Person) -> Person | None:
@@ -346,25 +343,17 @@ def _seal(person: str, number: int, trial: str, body: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a study is.
-
-    Arguments:
-        state: whether it is open.
-        lists: for each list, how many have finished, are taking part, and have gone without finishing.
-        quotas: for each list, how many are planned.
-        answers: the number of stored answers.
-        minutes: the median time of those who finished, in minutes; None if nobody has.
-    """
+    """How far a study is."""
 
     state: State
+    # For each list, how many have finished, are taking part, and have gone without finishing; and how many are planned.
     lists: tuple[tuple[int, int, int], ...]
     quotas: tuple[int, ...]
-    answers: int
-    minutes: float | None
+    answers: int  # the number of stored answers
+    minutes: float | None  # the median time of those who finished, in minutes; None if nobody has
 
     @property
     def totals(self) -> tuple[int, int, int]:
-        """The same over all lists."""
         done, live, gone = (sum(kinds) for kinds in zip(*self.lists, strict=True))
         return done, live, gone
 

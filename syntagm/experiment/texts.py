@@ -58,18 +58,13 @@ ask = ASK
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What people read.
-
-    Arguments:
-        consent, instructions, question, debriefing: texts in a small part of Markdown: headings, paragraphs, emphasis.
-        reference: for magnitude estimation, the reference sentence.
-    """
+    """What people read, in a small part of Markdown: headings, paragraphs, emphasis."""
 
     consent: str
     instructions: str
     question: str
     debriefing: str
-    reference: str = ""
+    reference: str = ""  # for magnitude estimation, the reference sentence
 
 
 @dataclass(frozen=True, slots=True)

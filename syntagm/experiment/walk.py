@@ -33,6 +33,8 @@ def walk(folder: Path, people: Simulated, count: int, pace: float = 1.0) -> Iter
     study = Study(folder)
     study.mark_simulated()
     with browser() as opened, _served(folder) as address:
+        from playwright.sync_api import Error
+
         for number in range(count):
             phone = number % 2 == 1
             page = opened.new_page(**(PHONE if phone else {}))
@@ -40,25 +42,17 @@ def walk(folder: Path, people: Simulated, count: int, pace: float = 1.0) -> Iter
             person = people.person(number)
             try:
                 code = _Walk(page, study, person, phone, pace).through(f"{address}/take?id=s{number + 1:04}")
-            except _errors() as error:
+            except Error as error:
                 what = str(error).splitlines()[0]
                 raise RunError(f"{address}, person {number + 1}", what, "a page that leads on") from error
             finally:
                 page.close()
-            trials = len(study.trials_of(study.by_code(code) or _missing(code)))
+            if (found := study.by_code(code)) is None:
+                raise RunError("the last page", f"the code {code}, which belongs to nobody", "the code of the person")
+            trials = len(study.trials_of(found))
             screen = "a phone, with taps" if phone else "a screen, with keys"
             yield f"person {number + 1} on {screen}: {trials} trials, code {code}"
     study.close()
-
-
-def _missing(code: str) -> Any:
-    raise RunError("the last page", f"the code {code}, which belongs to nobody", "the code of the person")
-
-
-def _errors() -> type[Exception]:
-    from playwright.sync_api import Error
-
-    return Error
 
 
 @contextmanager

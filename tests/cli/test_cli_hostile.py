@@ -69,7 +69,7 @@ def test_memory_that_ends_is_said(capsys: pytest.CaptureFixture[str], monkeypatc
     def load(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("syntagm.cli._model.load", load)
+    monkeypatch.setattr("syntagm.cli._options.load", load)
     assert main(["score", "toy", "the dog"]) == 2
     assert "out of memory" in capsys.readouterr().err
 

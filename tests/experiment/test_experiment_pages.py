@@ -14,8 +14,6 @@ from asking import HOST, Answer, ask, opened
 from syntagm.cli import main
 from syntagm.core import InputError, UsageError
 from syntagm.experiment import Study, deployed, hosted as hosted_pages, jspsych, make, pcibex
-from syntagm.experiment.hosted import Hosted
-from syntagm.experiment.markup import html
 from syntagm.report.serve.application import Application
 from tests.experiment_for_tests import filled, pairs, planned, written
 
@@ -25,7 +23,7 @@ HOSTILE = "<script>alert(1)</script>\"'&"
 @pytest.fixture
 def hosted(tmp_path: Path) -> tuple[Application, dict[str, str], Study]:
     study = Study(written(planned([pairs(items=2)], "forced-choice", 2), tmp_path))
-    application, known = opened(Hosted(study).routes())
+    application, known = opened(hosted_pages.Hosted(study).routes())
     return application, known, study
 
 
@@ -69,7 +67,7 @@ def test_somebody_takes_part_without_a_login(hosted: tuple[Application, dict[str
 def test_a_hidden_question_is_told_to_the_page_only(tmp_path: Path) -> None:
     made = planned([pairs(items=2)], "forced-choice", 2)
     made = replace(made, options={**made.options, "questions": [["Here?", "no"], ["7 + 4?", ""]]})
-    application, _ = opened(Hosted(Study(written(made, tmp_path))).routes())
+    application, _ = opened(hosted_pages.Hosted(Study(written(made, tmp_path))).routes())
     state = json.loads(ask(application, f"{begin(application)}/state").body)
     assert (state["ask"][:2], state["hidden"]) == (["Here?", "7 + 4?"], [1])
     # Pages without a server ask no hidden question.
@@ -145,7 +143,7 @@ def test_hostile_ids_and_texts_stay_text(tmp_path: Path) -> None:
     (folder / "texts/consent.md").write_text(f"# {HOSTILE}\n\n{HOSTILE} **bold**")
     settings = folder / "study.toml"
     settings.write_text(settings.read_text().replace("Reading sentences", "<script>alert(2)</script>"))
-    application, _ = opened(Hosted(Study(folder)).routes())
+    application, _ = opened(hosted_pages.Hosted(Study(folder)).routes())
     shown = ask(application, f"/take?id={HOSTILE.replace('&', '%26').replace('/', '%2F')}").text
     assert "<script>alert" not in shown
     assert "<strong>bold</strong>" in shown
@@ -201,8 +199,8 @@ def test_people_are_asked_only_if_they_can_reach_somebody(tmp_path: Path, capsys
 
 
 def test_markup_of_texts() -> None:
-    assert str(html("a_b_c and _so_")) == "<p>a_b_c and <em>so</em></p>"
-    assert str(html("")) == ""
+    assert str(deployed.html("a_b_c and _so_")) == "<p>a_b_c and <em>so</em></p>"
+    assert str(deployed.html("")) == ""
 
 
 def test_a_project_of_pcibex(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from syntagm.cli import main
 from syntagm.core import InputError, RunError, UsageError
 from syntagm.evaluation import Kind
-from syntagm.experiment import Plan, designs, make, order, plan, texts
+from syntagm.experiment import Plan, designs, make, plan, texts
 from syntagm.stats import Judgements
 from syntagm.suites import Prediction, Suite, parse
 from tests.experiment_for_tests import crossed, pairs, planned
@@ -93,14 +93,14 @@ def test_the_same_seed_gives_the_same_bytes_and_orders(tmp_path: Path) -> None:
     assert (tmp_path / "a/plan.json").read_bytes() == (tmp_path / "b/plan.json").read_bytes()
     made = plan.read(tmp_path / "a")
     assert made == planned([crossed(4)], "acceptability", 4, seed=3)
-    assert order.of_person(made, 0, 0) == order.of_person(made, 0, 0)
-    assert order.of_person(made, 0, 0) != order.of_person(made, 0, 1)
+    assert plan.ordered(made, 0, 0) == plan.ordered(made, 0, 0)
+    assert plan.ordered(made, 0, 0) != plan.ordered(made, 0, 1)
 
 
 def test_orders_keep_the_constraints() -> None:
     made = planned([crossed(12)], "acceptability", 4, built_in=True)
     for place in range(20):
-        trials = [made.trials[number] for number, _ in order.of_person(made, place % 4, place)]
+        trials = [made.trials[number] for number, _ in plan.ordered(made, place % 4, place)]
         roles = [trial.role for trial in trials]
         assert roles[:4] == ["practice"] * 4
         assert "practice" not in roles[4:]

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.core import InputError, RunError
-from syntagm.experiment import NAME, Study
-from syntagm.experiment.database import KEY
+from syntagm.experiment import KEY, NAME, Study
 from tests.experiment_for_tests import Clock, filled, pairs, planned, study
 
 MADE = planned([pairs()], "forced-choice", 4)

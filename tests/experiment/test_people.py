@@ -11,8 +11,7 @@ import pytest
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.core import InputError, RunError, UsageError
-from syntagm.experiment import Audit, Exclusions, Plan, Study, alarms, answers, make, people, read, simulate
-from syntagm.experiment.answers import Answer
+from syntagm.experiment import Answer, Audit, Exclusions, Plan, Study, alarms, answers, make, people, read, simulate
 from syntagm.runs import Run, open_run
 from syntagm.stats import agreement
 from syntagm.suites import Item, Prediction, Sentence, Suite, parse

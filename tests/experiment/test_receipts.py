@@ -15,7 +15,7 @@ import pytest
 
 from syntagm.cli import main
 from syntagm.core import RunError, integrity
-from syntagm.experiment import Study, database, receipts
+from syntagm.experiment import Study, database
 from tests.experiment_for_tests import Clock, filled, pairs, planned, study, written
 
 MADE = planned([pairs()], "forced-choice", 4)
@@ -42,7 +42,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("writes", [False, True])
-@pytest.mark.parametrize("gone", [[database.NAME], [WAL], [receipts.NAME], [database.NAME, WAL]])
+@pytest.mark.parametrize("gone", [[database.NAME], [WAL], [database.RECEIPTS], [database.NAME, WAL]])
 def test_each_file_has_what_the_other_lacks(tmp_path: Path, gone: list[str], writes: bool) -> None:
     of = begun(tmp_path / "study")
     shutil.copytree(tmp_path / "study", tmp_path / "copy")
@@ -79,14 +79,14 @@ def test_a_changed_row_is_as_in_its_receipt(tmp_path: Path, change: str) -> None
 def test_a_change_of_a_killed_process_is_there_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
     of = begun(tmp_path)
     rows = [("study", "state", "paused")]
-    number = max(receipts.read(tmp_path / receipts.NAME).lines)
-    line = receipts.line(number + 1, rows)
+    number = max(database.read_receipts(tmp_path / database.RECEIPTS).lines)
+    line = database.line_of(number + 1, rows)
     of.close()
-    with (tmp_path / receipts.NAME).open("ab") as file:
+    with (tmp_path / database.RECEIPTS).open("ab") as file:
         file.write(line[:-20].encode())
     found, said = again(tmp_path)
     assert (found.state(), said) == ("open", []), "it was never acknowledged"
-    with (tmp_path / receipts.NAME).open("ab") as file:
+    with (tmp_path / database.RECEIPTS).open("ab") as file:
         file.write(f"{line[-20:]}\n".encode())
     found, said = again(tmp_path)
     assert (found.state(), said) == ("paused", [])
@@ -94,7 +94,7 @@ def test_a_change_of_a_killed_process_is_there_as_a_whole_or_not_at_all(tmp_path
 
 def test_what_a_killed_process_left_of_a_line_damages_no_later_one(tmp_path: Path) -> None:
     begun(tmp_path, people=1).close()
-    with (tmp_path / receipts.NAME).open("ab") as file:
+    with (tmp_path / database.RECEIPTS).open("ab") as file:
         file.write(b'{"n": 7, "rows": [["answ')
     found, said = again(tmp_path)
     person, _ = found.admit()  # type: ignore[misc]
@@ -109,7 +109,7 @@ def test_what_a_killed_process_left_of_a_line_damages_no_later_one(tmp_path: Pat
 @pytest.mark.parametrize("left", [b"", b"damaged\n", b'{"n": 1, "rows'])
 def test_files_without_a_row_are_no_new_study(tmp_path: Path, left: bytes) -> None:
     begun(tmp_path, people=1).close()
-    (tmp_path / receipts.NAME).write_bytes(left)
+    (tmp_path / database.RECEIPTS).write_bytes(left)
     (tmp_path / database.NAME).unlink()
     before = files(tmp_path)
     refused(tmp_path)
@@ -127,7 +127,7 @@ def refused(folder: Path) -> None:
 
 def test_damage_to_both_is_counted_and_stays_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     begun(tmp_path).close()
-    path = tmp_path / receipts.NAME
+    path = tmp_path / database.RECEIPTS
     lines = path.read_bytes().splitlines(keepends=True)
     # The plan, a person, four answers, a person, four answers.
     assert len(lines) == 11
@@ -154,13 +154,13 @@ def test_what_is_forgotten_is_in_no_file(tmp_path: Path) -> None:
     other, _ = serving.admit("someone else")  # type: ignore[misc]
     code = of.admit("panel 0")[0].code  # type: ignore[index]
     (tmp_path / database.DAMAGED).write_text(code)
-    last = max(receipts.read(tmp_path / receipts.NAME).lines)
+    last = max(database.read_receipts(tmp_path / database.RECEIPTS).lines)
     assert of.forget("panel 0") == 4
     assert serving.answer(other, {"trial": of.plan.trials[of.trials_of(other)[0][0]].id, "choice": "good"})
     of.close()
     serving.close()
     assert not [name for name, content in files(tmp_path).items() if code.encode() in content]
-    assert min(receipts.read(tmp_path / receipts.NAME).lines) == last + 1
+    assert min(database.read_receipts(tmp_path / database.RECEIPTS).lines) == last + 1
     found, said = again(tmp_path)
     assert (len(found.answers()), said) == (5, [])
 
@@ -183,7 +183,7 @@ def test_a_receipt_that_cannot_be_written_is_no_answer(tmp_path: Path) -> None:
     person, _ = of.admit()  # type: ignore[misc]
     trial = of.plan.trials[of.trials_of(person)[0][0]].id
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(tmp_path / receipts.NAME) + 20, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(tmp_path / database.RECEIPTS) + 20, before[1]))
     try:
         with pytest.raises(RunError, match="no space"):
             of.answer(person, {"trial": trial, "choice": "good"})
@@ -214,13 +214,13 @@ class Full:
 
 def test_a_change_that_does_not_fit_on_the_disk_leaves_no_receipt(tmp_path: Path) -> None:
     of = begun(tmp_path, people=1)
-    before = (tmp_path / receipts.NAME).read_bytes()
+    before = (tmp_path / database.RECEIPTS).read_bytes()
     whole = of.connect()
     of._data._file = Full(whole)  # type: ignore[assignment]
     for _ in range(2):
         with pytest.raises(RunError, match="full"):
             of.admit()
-    assert (tmp_path / receipts.NAME).read_bytes() == before
+    assert (tmp_path / database.RECEIPTS).read_bytes() == before
     of._data._file = whole
     assert of.admit()
     found, said = again(tmp_path)
@@ -262,7 +262,7 @@ def test_two_processes_write_receipts_in_turn(tmp_path: Path) -> None:
             assert of.answer(person, {"trial": of.plan.trials[of.trials_of(person)[place][0]].id, "choice": "bad"})
     found, said = again(tmp_path)
     assert (len(found.answers()), said) == (8, [])
-    assert sorted(receipts.read(tmp_path / receipts.NAME).lines) == list(range(1, 12))
+    assert sorted(database.read_receipts(tmp_path / database.RECEIPTS).lines) == list(range(1, 12))
 
 
 def test_reading_creates_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -285,7 +285,7 @@ def test_a_study_whose_answers_are_gone_is_no_new_one(tmp_path: Path, capsys: py
     assert said.out.startswith("open (simulated people): 4 of 4 finished")
     assert "answers.sqlite: missing; receipts.jsonl has 16 answers" in said.err
     assert not (folder / database.NAME).exists()
-    (folder / receipts.NAME).unlink()
+    (folder / database.RECEIPTS).unlink()
     before = files(folder)
     for line in (
         ["status"],
@@ -303,7 +303,7 @@ def test_an_older_study_without_receipts_opens_as_before_and_gets_them(tmp_path:
     found, said = again(tmp_path / "study")
     given = found.answers()
     assert found.simulated
-    assert not (tmp_path / "study" / receipts.NAME).exists()
+    assert not (tmp_path / "study" / database.RECEIPTS).exists()
     found.close()
     found.connect()
     found.close()
@@ -313,7 +313,7 @@ def test_an_older_study_without_receipts_opens_as_before_and_gets_them(tmp_path:
 
 def test_integrity_names_the_damaged_file(tmp_path: Path) -> None:
     begun(tmp_path).close()
-    path = tmp_path / receipts.NAME
+    path = tmp_path / database.RECEIPTS
     path.write_bytes(path.read_bytes().replace(b"good", b"goof", 1))
     [inspected] = integrity.of_folder(tmp_path)
     assert [finding.path for finding in inspected.findings if finding.state == "damaged"] == [path]
@@ -340,7 +340,7 @@ def test_whichever_file_is_damaged_nothing_is_lost(tmp_path: Path) -> None:
     given, progress, before = of.answers(), of.progress(), files(tmp_path / "study")
     numbers = random.Random(1)
     for trial in range(45):
-        name = (database.NAME, WAL, receipts.NAME)[trial % 3]
+        name = (database.NAME, WAL, database.RECEIPTS)[trial % 3]
         copy = tmp_path / f"copy{trial}"
         shutil.copytree(tmp_path / "study", copy)
         (copy / name).write_bytes(damaged(before[name], numbers))

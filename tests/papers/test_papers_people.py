@@ -12,8 +12,7 @@ import pytest
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.core import RunError, UsageError
-from syntagm.experiment import Audit, Exclusions, people
-from syntagm.experiment.answers import Answer
+from syntagm.experiment import Answer, Audit, Exclusions, people
 from syntagm.papers.marvin2018 import reproduce as marvin2018
 from syntagm.papers.marvin2018.reproduce import Judged
 from syntagm.papers.warstadt2020 import raw, reproduce as warstadt2020

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from syntagm.cli import _experiment, main, reproduce
+from syntagm.cli import main, reproduce
 from syntagm.core import UsageError
 from syntagm.papers import Cell, Design, paper as papers
 from syntagm.papers.experiment.design import cell_of
@@ -124,7 +124,7 @@ def test_the_sizes_of_the_papers(texts: Path, tmp_path: Path, capsys: pytest.Cap
         options = parser.parse_args([*command(texts, tmp_path)[1:], "--sizes", "paper", *more])
         experiment = papers.find(paper).experiment
         assert experiment
-        return _experiment.given(options, experiment, ())
+        return reproduce.given(options, experiment, ())
 
     assert [*design("warstadt2020").sizes.values()] == [64_000_000 // 2**power for power in range(9, -1, -1)]
     assert [*design("warstadt2020").sizes][::3] == ["125k", "1m", "8m", "64m"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from syntagm.cli import main
-from syntagm.cli._experiment import _number
+from syntagm.cli.reproduce import _number
 from syntagm.core import UsageError, whole
 from syntagm.models import families
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 
 from syntagm.cli import _parser, main
-from syntagm.cli._experiment import _families
+from syntagm.cli.reproduce import _families
 from syntagm.core import Number, RunError, Several, Text, UsageError, record
 from syntagm.papers import hyperparameters
 from syntagm.training import MODEL, changed, families, option, options, part

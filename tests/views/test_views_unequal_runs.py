@@ -17,8 +17,7 @@ from toy_runs import FULL, agreement, pairs, toy_run
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.core import UsageError
-from syntagm.experiment import Audit, people
-from syntagm.experiment.answers import Answer
+from syntagm.experiment import Answer, Audit, people
 from syntagm.models.names import load
 from syntagm.papers.hu2020 import figures, study, tables
 from syntagm.runs import Run, numbers_of_suites, run_suites

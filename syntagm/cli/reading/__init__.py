@@ -13,7 +13,7 @@ Each subcommand has its own help: syntagm reading fit --help.
 import argparse
 from pathlib import Path
 
-from syntagm.cli import _files, _model
+from syntagm.cli import _files, _options
 from syntagm.cli.reading import fits, tables
 from syntagm.core import UsageError
 
@@ -97,7 +97,6 @@ and `syntagm report FILE.csv` show them again.
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands."""
     commands = parser.add_subparsers(dest="what", metavar="check|join|table|fit|effects", required=True)
 
     def add(name: str, description: str) -> argparse.ArgumentParser:
@@ -133,7 +132,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     table.add_argument(
         "--context", choices=["text", "sentence"], default="text", help="what precedes a word for a --model (text)"
     )
-    _model.permissions(table)
+    _options.add_permissions(table)
     table.add_argument("--scores", metavar="FILE", type=Path, help="surprisals from a file instead of a --model")
     _of_join(table)
     table.add_argument(
@@ -279,7 +278,6 @@ def _of_output(parser: argparse.ArgumentParser, required: bool = False) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out the subcommand; return the exit code."""
     if getattr(options, "output", None) is not None:
         _spare(options.output, options.force)
     actions = {

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagm.cli import _files
-from syntagm.cli.reading.options import print_counts, print_notes, said, save_table
-from syntagm.core import InputError, UsageError, counted
+from syntagm.cli.reading.tables import print_counts, print_notes, said, save_table
+from syntagm.core import InputError, UsageError, atomic, counted, csv
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +22,6 @@ FIGURES = ("gain", "lag", "shape")
 
 def fit(options: argparse.Namespace) -> int:
     """Fit reading times, and print gains on held-out folds and slopes; return 1 if --slopes lacks those of a model."""
-    from syntagm.core import atomic, csv
     from syntagm.reading_times import analyses, fitting, slopes, tables
 
     drawn = [_figure(text) for text in options.figure]
@@ -77,12 +76,11 @@ def _figure(text: str) -> tuple[str, Path]:
 
 
 def _draw(analysis: "Analysis", drawn: Sequence[tuple[str, Path]], against: Path | None, force: bool) -> None:
-    from syntagm.cli._saving import save
     from syntagm.reading_times import views
 
     for name, stem in drawn:
         given = {"against": str(against)} if against and name == "gain" else {}
-        paths = save(views.figure(name, analysis, **given), stem, force=force)
+        paths = _files.save(views.figure(name, analysis, **given), stem, force=force)
         print(f"figure {name}: {', '.join(map(str, paths))}")
 
 

@@ -1,31 +1,124 @@
 """`syntagm reading check`, `join` and `table`: from reading times and words to a table for regressions."""
 
 import argparse
+import functools
+import io
+import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from syntagm.cli import _model
-from syntagm.cli.reading.options import (
-    plain,
-    print_counts,
-    print_join,
-    print_notes,
-    rules_of,
-    said,
-    save_table,
-    scores_of,
-    times_of,
-)
-from syntagm.core import InputError, UsageError
+from syntagm.cli import _options
+from syntagm.core import InputError, UsageError, csv
 
 if TYPE_CHECKING:
     import polars as pl
 
     from syntagm.models import LanguageModel
-    from syntagm.reading_times import Alarm, Joined, Readings
+    from syntagm.reading_times import Alarm, Joined, Readings, Rules
+
+# Options that are not among the settings in a record: it has the input files with their hashes.
+_NOT_RECORDED = (
+    "output", "force", "run", "what", "line", "config_source", "quiet", "config",
+    "file", "scores", "words", "people",
+)  # fmt: skip
+
+
+def times_of(options: argparse.Namespace) -> "Readings":
+    """Return the table of reading times of a command line."""
+    from syntagm.reading_times import layouts, roles, tables
+
+    source = tables.open_table(options.file, options.decimal)
+    given = roles.read(options.columns, source.names, str(options.file))
+    unit = options.unit
+    if options.layout:
+        layout = layouts.find(options.layout)
+        given, unit = {**layout.columns, **given}, unit or layout.unit
+        source.require([column for columns in given.values() for column in columns])
+    return tables.interpret(source, given, unit)
+
+
+def scores_of(options: argparse.Namespace) -> "Readings":
+    """Return the table of surprisals of a command line."""
+    from syntagm.reading_times import roles, tables
+
+    source = tables.open_table(options.scores)
+    given = roles.read(options.score_columns, source.names, str(options.scores))
+    return tables.interpret(source, given, unused=("time", "participant"))
+
+
+def rules_of(options: argparse.Namespace) -> "Rules":
+    """Return the rules by which words are joined."""
+    from syntagm.reading_times import joining
+
+    tolerated = tuple(part.strip() for part in options.tolerate.split(",") if part.strip())
+    return joining.Rules(tolerated, joining.accepted(options.accept), options.texts)
+
+
+def said(alarm: "Alarm") -> str:
+    """Return an alarm in words."""
+    place = f" (first in line {alarm.line})" if alarm.line else ""
+    return f"alarm [{alarm.code}]: {alarm.message}{place}. {alarm.cure}"
+
+
+def print_counts(what: str, counts: Mapping[str, int]) -> None:
+    """Print how many rows have which reason."""
+    if counts:
+        print(f"{what}: " + "; ".join(f"{count:,} {reason}" for reason, count in counts.items()))
+
+
+def print_join(joined: "Joined") -> None:
+    """Print how many words were joined, and the first mismatches."""
+    for note in joined.notes:
+        print(note)
+    print(f"words joined: {joined.matched:,} of {joined.words.height:,}")
+    for one in joined.mismatches[:10]:
+        print(f"mismatch: {_where(one)}: shown {one.shown!r}, scored {one.scored!r}")
+    if len(joined.mismatches) > 10:
+        print(f"... and {len(joined.mismatches) - 10:,} more")
+
+
+def _where(one: Any) -> str:
+    place = "" if one.position is None else f", position {one.position:g}"
+    return f"text {one.text}{place}" + (f" (line {one.line})" if one.line else "")
+
+
+def print_notes(notes: Sequence[str]) -> None:
+    """Print notes; warnings go to the standard error."""
+    for note in notes:
+        print(note, file=sys.stderr if note.startswith("warning:") else sys.stdout)
+
+
+def save_table(
+    options: argparse.Namespace,
+    frame: "pl.DataFrame",
+    inputs: Mapping[Path, str],
+    found: Mapping[str, Any],
+    beside: Mapping[Path, bytes] | None = None,
+) -> None:
+    """Write a table as CSV or Parquet, with its record."""
+    import polars as pl
+
+    from syntagm.reading_times import record
+
+    if options.output.suffix == ".parquet":
+        buffer = io.BytesIO()
+        frame.write_parquet(buffer, compression="zstd")
+        content = buffer.getvalue()
+    else:
+        # A missing value is NA, which R reads as one.
+        plain = frame.with_columns(pl.col(pl.Boolean).cast(pl.Int8)).iter_rows()
+        rows = (tuple("NA" if cell is None else cell for cell in row) for row in plain)
+        content = "".join(csv.lines(frame.columns, rows)).encode()
+    settings = {
+        name: value
+        for name, value in vars(options).items()
+        if name not in _NOT_RECORDED and value not in (None, [], "", False)
+    }
+    settings = {name: str(value) if isinstance(value, Path) else value for name, value in settings.items()}
+    record.write(options.output, content, f"reading {options.what}", inputs, settings, found, beside)
 
 
 def check(options: argparse.Namespace) -> int:
@@ -105,9 +198,6 @@ def _print_check(
 def _print_check_as_json(
     times: "Readings", found: "Sequence[Alarm]", joined: "Joined | None", excluded: Mapping[str, int]
 ) -> None:
-    import json
-    from dataclasses import asdict
-
     content = {
         "rows": times.frame.height,
         "columns": {name: list(columns) for name, columns in times.chosen.items()},
@@ -140,7 +230,6 @@ def join(options: argparse.Namespace) -> int:
 
 def _mismatches(options: argparse.Namespace, joined: "Joined | None") -> dict[Path, bytes]:
     """Return the list of mismatches as a file beside the output; an earlier list is deleted if there are none."""
-    from syntagm.core import csv
     from syntagm.reading_times import listed
 
     path = options.output.with_name(options.output.name + ".mismatches.csv")
@@ -170,7 +259,7 @@ def table(options: argparse.Namespace) -> int:
     times = times_of(options)
     languages = predictors.languages_of(times)
     sources = _by_language("--frequency", options.frequency, languages)
-    permissions = _model.given(options)
+    permissions = _options.given_permissions(options)
     of = {language: predictors.frequency(source, permissions) for language, source in sources.items()}
     left_out = exclusions.read(options.exclude) if options.exclude else None
     inputs = {options.file: times.source.digest}
@@ -210,7 +299,7 @@ def table(options: argparse.Namespace) -> int:
             "rows": table.frame.height,
             "dropped": counts,
             "notes": notes,
-            "alarms": plain(found),
+            "alarms": [asdict(alarm) for alarm in found],
             "results": {"rows": frame.height, "mismatches": len(joined.mismatches) if joined else 0},
         },
         _mismatches(options, joined),
@@ -224,8 +313,6 @@ def _score(
     options: argparse.Namespace, times: "Readings", languages: Sequence[str]
 ) -> "tuple[pl.DataFrame, list[str], list[Alarm]]":
     """Score the words with the models, or those of each language with its model."""
-    import functools
-
     from syntagm.reading_times import predictors
 
     if not any(_language_of(name, languages) for name in options.model):
@@ -235,7 +322,10 @@ def _score(
             "--name", "with a model for each language", "no names", "Their surprisals are one column, bits."
         )
     chosen = _by_language("--model", options.model, languages)
-    load = {language: functools.partial(_model.load, name, _model.given(options)) for language, name in chosen.items()}
+    load = {
+        language: functools.partial(_options.load, name, _options.given_permissions(options))
+        for language, name in chosen.items()
+    }
     return predictors.score_languages(times, load, options.context, entropy=options.entropy)
 
 
@@ -267,7 +357,7 @@ def _models(options: argparse.Namespace) -> "dict[str, LanguageModel]":
         )
     found: dict[str, LanguageModel] = {}
     for at, name in enumerate(options.model):
-        model = _model.load(name, _model.given(options))
+        model = _options.load(name, _options.given_permissions(options))
         label = options.name[at] if options.name else model.name
         if label in found:
             raise UsageError("--model", f"{label} twice", "different models, or a --name for each")
