@@ -51,7 +51,7 @@ from syntagm.stats.mixed.fit import By as By
 from syntagm.stats.mixed.linear import FEW_GROUPS as FEW_GROUPS, LikelihoodRatio as LikelihoodRatio
 from syntagm.stats.mixed.satterthwaite import Covariance as Covariance
 from syntagm.stats.mixed.simulations import SIMULATIONS as SIMULATIONS
-from syntagm.stats.mixed.terms import Bar as Bar, Model as Model, Sum as Sum, Term as Term, Variable as Variable
+from syntagm.stats.mixed.formula import Bar as Bar, Model as Model, Sum as Sum, Term as Term, Variable as Variable
 from syntagm.stats.paired import (
     PAIR_COLUMNS as PAIR_COLUMNS,
     Comparison as Comparison,

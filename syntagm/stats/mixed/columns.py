@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.core import InputError, UsageError, did_you_mean
-from syntagm.stats.mixed.terms import Model, Sum, Term, Variable
+from syntagm.stats.mixed.formula import Model, Sum, Term, Variable
 
 MAX_CELLS = 40_000_000
 

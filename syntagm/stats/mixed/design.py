@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from syntagm.core import InputError, UsageError
 from syntagm.stats.mixed import columns as _lmm_columns
 from syntagm.stats.mixed.columns import Columns, Numbers
-from syntagm.stats.mixed.terms import Bar, Model, Variable
+from syntagm.stats.mixed.formula import Bar, Model, Variable
 
 MAX_CELLS = 10_000_000
 MAX_COVARIANCES = 500
