@@ -36,7 +36,6 @@ from syntagm.stats.correlation import correlations as correlations
 from syntagm.stats.interval import LEVEL as LEVEL, Interval as Interval, Spread as Spread, critical as critical
 from syntagm.stats.judgements import Judgements as Judgements
 from syntagm.stats.mixed import (
-    columns as columns,
     crossed as crossed,
     diagnostics as diagnostics,
     few_groups as few_groups,
@@ -45,13 +44,18 @@ from syntagm.stats.mixed import (
     logistic as logistic,
     satterthwaite as satterthwaite,
 )
-from syntagm.stats.mixed.columns import Columns as Columns
+from syntagm.stats.mixed.design import (
+    Columns as Columns,
+    factor_levels as factor_levels,
+    group_index as group_index,
+    model_columns as model_columns,
+)
 from syntagm.stats.mixed.few_groups import Planned as Planned
-from syntagm.stats.mixed.fit import By as By
+from syntagm.stats.mixed.fit import By as By, Fit as Fit, Group as Group
+from syntagm.stats.mixed.formula import Bar as Bar, Model as Model, Sum as Sum, Term as Term, Variable as Variable
 from syntagm.stats.mixed.linear import FEW_GROUPS as FEW_GROUPS, LikelihoodRatio as LikelihoodRatio
 from syntagm.stats.mixed.satterthwaite import Covariance as Covariance
 from syntagm.stats.mixed.simulations import SIMULATIONS as SIMULATIONS
-from syntagm.stats.mixed.formula import Bar as Bar, Model as Model, Sum as Sum, Term as Term, Variable as Variable
 from syntagm.stats.paired import (
     PAIR_COLUMNS as PAIR_COLUMNS,
     Comparison as Comparison,

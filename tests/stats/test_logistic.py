@@ -12,9 +12,7 @@ from scipy.optimize import minimize
 from scipy.stats import binom
 
 from syntagm.core import UsageError
-from syntagm.stats import logistic
-from syntagm.stats.mixed.fit import Fit
-from syntagm.stats.mixed.linear import compare
+from syntagm.stats import Fit, linear, logistic
 
 
 def crossed(seed: int = 3, rows: int = 300) -> pl.DataFrame:
@@ -158,16 +156,15 @@ def test_groups_that_do_not_differ_and_groups_that_differ_wholly() -> None:
 
 @pytest.mark.slow
 def test_nested_models_are_compared_and_linear_ones_refused() -> None:
-    from syntagm.stats.mixed.linear import fit
 
     table = crossed()
     smaller, larger = (logistic.fit(f"correct ~ {x} + (1 | g)", table) for x in ("1", "x"))
-    found = compare(smaller, larger)
+    found = linear.compare(smaller, larger)
     assert (found.df, found.chi2) == (1, pytest.approx(2 * (larger.loglik - smaller.loglik)))
     assert found.p == pytest.approx(erfc(np.sqrt(found.chi2 / 2)))  # chi2 of one degree is a normal deviate squared
     with pytest.raises(UsageError, match="Laplace and ML"):
-        compare(smaller, fit("correct ~ x + (1 | g)", table))
-    found = compare(logistic.fit("correct ~ x", table), larger)  # without random effects
+        linear.compare(smaller, linear.fit("correct ~ x + (1 | g)", table))
+    found = linear.compare(logistic.fit("correct ~ x", table), larger)  # without random effects
     assert (found.df, "bound" in found.remark) == (1, True)
 
 

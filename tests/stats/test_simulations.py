@@ -12,9 +12,8 @@ import pytest
 from regression_for_tests import DATA
 
 from syntagm.core import Interrupted, Progress, RunError
-from syntagm.stats import bootstrap, few_groups, linear, logistic
+from syntagm.stats import Fit, bootstrap, few_groups, linear, logistic
 from syntagm.stats.mixed import simulations
-from syntagm.stats.mixed.fit import Fit
 
 FORMULAS = ("y ~ 1 + (x | g)", "y ~ x + (x | g)")
 DRAWS = 20

@@ -18,8 +18,7 @@ from syntagm.papers.hu2020.preparation import build_study, withdrawn
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Missing, Study
-from syntagm.stats import FALSE, HOLDS, clustered
-from syntagm.stats.mixed.linear import Fit
+from syntagm.stats import FALSE, HOLDS, Fit, clustered
 from syntagm.views import UNITS, Table, by_circuit
 
 DIFFERS, UNKNOWN = "differs", "not computed"

@@ -16,8 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from syntagm.core import InputError, SyntagmError, UsageError
-from syntagm.stats import diagnostics, few_groups, logistic
-from syntagm.stats.mixed.fit import Fit
+from syntagm.stats import Fit, diagnostics, few_groups, logistic
 from syntagm.views import Cell, Table
 
 FIXED = "log(numwords) + architecture"

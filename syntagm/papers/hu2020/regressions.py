@@ -19,8 +19,7 @@ from syntagm.core import InputError, SyntagmError, UsageError
 from syntagm.papers.hu2020 import item_regressions
 from syntagm.papers.hu2020.models import ALL_GPT2, ALL_NGRAMS
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats import LikelihoodRatio, few_groups, linear, variance_shares
-from syntagm.stats.mixed.linear import Fit
+from syntagm.stats import Fit, LikelihoodRatio, few_groups, linear, variance_shares
 from syntagm.views import Cell, Table
 
 RANDOM = "(log(numwords) + architecture | suite) + (1 | instance)"

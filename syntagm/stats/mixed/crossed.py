@@ -18,7 +18,7 @@ import polars as pl
 from syntagm.core import InputError
 from syntagm.stats.interval import Interval, critical
 from syntagm.stats.mixed import design as _design, factor, formula as _formula, laplace, logistic
-from syntagm.stats.mixed.columns import Numbers
+from syntagm.stats.mixed.design import Numbers
 
 _FARTHEST = 15.0
 _SMALLEST, _LARGEST = 0.05, 8.0

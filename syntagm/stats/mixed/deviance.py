@@ -15,8 +15,7 @@ import numpy as np
 
 from syntagm.core import InputError
 from syntagm.stats.mixed import factor
-from syntagm.stats.mixed.columns import Numbers
-from syntagm.stats.mixed.design import Design, Grouping
+from syntagm.stats.mixed.design import Design, Grouping, Numbers
 from syntagm.stats.mixed.factor import Products
 
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from syntagm.core import UsageError
 from syntagm.stats.interval import critical
 from syntagm.stats.mixed import design as _lmm_design, laplace, search
-from syntagm.stats.mixed.columns import Numbers
-from syntagm.stats.mixed.design import Grouping
+from syntagm.stats.mixed.design import Grouping, Numbers
 from syntagm.stats.mixed.fit import Fit
 
 BINS = 40

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from syntagm.stats.mixed.columns import Numbers
-from syntagm.stats.mixed.design import Grouping
+from syntagm.stats.mixed.design import Grouping, Numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,7 @@ import numpy as np
 from syntagm.core import InputError, SyntagmError, UsageError
 from syntagm.stats import bootstrap
 from syntagm.stats.mixed import linear, logistic, search, simulations
-from syntagm.stats.mixed.columns import Numbers
-from syntagm.stats.mixed.design import Design
+from syntagm.stats.mixed.design import Design, Numbers
 from syntagm.stats.mixed.fit import Fit
 from syntagm.stats.mixed.linear import FEW_GROUPS, LikelihoodRatio, fewest_groups
 

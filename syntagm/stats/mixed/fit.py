@@ -10,8 +10,7 @@ import polars as pl
 from syntagm.core import UsageError
 from syntagm.stats.interval import Spread, critical, p_value
 from syntagm.stats.mixed import kenward_roger, satterthwaite
-from syntagm.stats.mixed.columns import Numbers
-from syntagm.stats.mixed.design import Design, Grouping
+from syntagm.stats.mixed.design import Design, Grouping, Numbers
 from syntagm.stats.mixed.search import LARGEST, SAME, Minimum
 
 _FLAT = 1e-4

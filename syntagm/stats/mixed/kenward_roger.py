@@ -23,8 +23,7 @@ import numpy as np
 
 from syntagm.core import InputError
 from syntagm.stats.mixed import factor, search
-from syntagm.stats.mixed.columns import Numbers
-from syntagm.stats.mixed.design import Design, Grouping
+from syntagm.stats.mixed.design import Design, Grouping, Numbers
 
 # The products of all pairs of random effects have to fit into memory.
 MAX_EFFECTS = 4000

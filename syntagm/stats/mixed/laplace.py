@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from syntagm.stats.mixed import factor as _lmm_factor
-from syntagm.stats.mixed.columns import Numbers
-from syntagm.stats.mixed.design import Grouping
+from syntagm.stats.mixed.design import Grouping, Numbers
 from syntagm.stats.mixed.factor import Factor, Products
 
 _TINY = 1e-20

@@ -13,7 +13,7 @@ import polars as pl
 
 from syntagm.core import InputError, UsageError
 from syntagm.stats.mixed import design as _lmm_design, deviance, fit as _lmm_fit, formula as _lmm_formula, search
-from syntagm.stats.mixed.columns import Numbers
+from syntagm.stats.mixed.design import Numbers
 from syntagm.stats.mixed.deviance import Problem
 from syntagm.stats.mixed.fit import Coefficient, Fit, Group
 from syntagm.stats.mixed.search import Progress

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from syntagm.core import InputError, UsageError
 from syntagm.stats.mixed import design as _lmm_design, fit as _lmm_fit, formula as _lmm_formula, laplace, search
-from syntagm.stats.mixed.columns import Numbers
-from syntagm.stats.mixed.design import Design
+from syntagm.stats.mixed.design import Design, Numbers
 from syntagm.stats.mixed.fit import Fit
 from syntagm.stats.mixed.linear import FEW_GROUPS, fewest_groups
 from syntagm.stats.mixed.search import Progress

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from syntagm.stats.mixed import deviance, search
-from syntagm.stats.mixed.columns import Numbers
-from syntagm.stats.mixed.design import Design
+from syntagm.stats.mixed.design import Design, Numbers
 
 _STEP = 1e-3
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from syntagm.stats.mixed.columns import Numbers
-from syntagm.stats.mixed.design import Grouping
+from syntagm.stats.mixed.design import Grouping, Numbers
 
 SAME = 1e-3
 LARGEST = 1e4
