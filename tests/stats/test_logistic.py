@@ -72,19 +72,20 @@ def test_the_likelihood_is_laplaces(random: str, counts: bool) -> None:
 
 
 def test_the_gradient_is_exact() -> None:
-    from syntagm.stats import formula as _lmm_formula
-    from syntagm.stats.mixed import design as _lmm_design, laplace, search
+    from syntagm.stats import formula
+    from syntagm.stats.mixed import deviance, laplace
+    from syntagm.stats.mixed.design import design_of
 
-    model = _lmm_formula.parse("hits ~ x + (x | g) + (x | h) + (1 | k)")
-    design = _lmm_design.design(model, crossed(), trials="trials")
+    model = formula.parse("hits ~ x + (x | g) + (x | h) + (1 | k)")
+    design = design_of(model, crossed(), trials="trials")
     given = laplace.problem(design.groupings, design.fixed.values, design.response, design.trials)
 
     def objective(place: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        lower = search.triangles(place[:7], design.groupings)
+        lower = deviance.triangles(place[:7], design.groupings)
         value, slopes, others = laplace.deviance(given, lower, place[7:])
-        return value, np.concatenate([search.gathered(slopes, design.groupings), others])
+        return value, np.concatenate([deviance.gathered(slopes, design.groupings), others])
 
-    place = np.concatenate([search.starting_point(design.groupings, 1, 2), [0.3, 0.5]])
+    place = np.concatenate([deviance.starting_point(design.groupings, 1, 2), [0.3, 0.5]])
     steps = 1e-5 * np.eye(9)
     numeric = [(objective(place + step)[0] - objective(place - step)[0]) / 2e-5 for step in steps]
     assert objective(place)[1] == pytest.approx(np.array(numeric), abs=1e-4)

@@ -250,7 +250,7 @@ class Design:
     trials: Numbers  # the number of trials of each response; 1 in a linear model. Shape (rows,).
 
 
-def design(
+def design_of(
     model: Model,
     table: pl.DataFrame,
     *,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from syntagm.core import UsageError
 from syntagm.stats.interval import critical
-from syntagm.stats.mixed import design as _lmm_design, laplace, search
-from syntagm.stats.mixed.design import Grouping, Numbers
+from syntagm.stats.mixed import deviance, laplace
+from syntagm.stats.mixed.design import Grouping, Numbers, independent
 from syntagm.stats.mixed.fit import Fit
 
 BINS = 40
@@ -96,9 +96,9 @@ def _coefficients(fit: Fit, kept: NDArray[np.bool_]) -> Numbers:
     """Estimate coefficients and random effects of some rows together, with the covariances of a fit."""
     design = fit.design
     groupings = [_rows(grouping, kept) for grouping in design.groupings if grouping.size]
-    lower = search.triangles(fit.place, groupings)
+    lower = deviance.triangles(fit.place, groupings)
     columns = design.fixed.values[kept]
-    if not _lmm_design.independent(columns).all():
+    if not independent(columns).all():
         return np.full(columns.shape[1], np.nan)
     orthogonal, triangle = np.linalg.qr(columns)
     scale = np.sqrt(len(columns))

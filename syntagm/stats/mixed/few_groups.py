@@ -17,7 +17,7 @@ import numpy as np
 
 from syntagm.core import InputError, SyntagmError, UsageError
 from syntagm.stats import bootstrap
-from syntagm.stats.mixed import linear, logistic, search, simulations
+from syntagm.stats.mixed import deviance, linear, logistic, simulations
 from syntagm.stats.mixed.design import Design, Numbers
 from syntagm.stats.mixed.fit import Fit
 from syntagm.stats.mixed.linear import FEW_GROUPS, LikelihoodRatio, fewest_groups
@@ -165,7 +165,7 @@ class _Counted:
 
 def _counted(ratios: Sequence[float], chi2: float, wanted: int) -> _Counted:
     values, enough = np.array(ratios[:wanted], np.float64), max(1, wanted // _SHARE)
-    larger = np.cumsum(values >= chi2 - search.SAME)
+    larger = np.cumsum(values >= chi2 - deviance.SAME)
     stopped = bool(len(larger)) and int(larger[-1]) >= enough
     number = int(np.argmax(larger >= enough)) + 1 if stopped else len(values)
     fitted = int(np.isfinite(values[:number]).sum())
@@ -190,7 +190,7 @@ def simulate(fit: Fit, source: np.random.Generator) -> Numbers:
     design, linear_model = fit.design, _is_linear(fit)
     sigma = fit.sigma if linear_model else 1.0
     mean = design.fixed.values @ np.array([effect.estimate for effect in fit.coefficients])
-    for grouping, lower in zip(design.groupings, search.triangles(fit.place, design.groupings), strict=True):
+    for grouping, lower in zip(design.groupings, deviance.triangles(fit.place, design.groupings), strict=True):
         effects = sigma * source.normal(size=(len(grouping.levels), len(grouping.effects))) @ lower.T
         mean = mean + (grouping.columns * effects[grouping.index]).sum(axis=1)
     if linear_model:

@@ -11,7 +11,7 @@ from syntagm.core import UsageError
 from syntagm.stats.interval import Spread, critical, p_value
 from syntagm.stats.mixed import kenward_roger, satterthwaite
 from syntagm.stats.mixed.design import Design, Grouping, Numbers
-from syntagm.stats.mixed.search import LARGEST, SAME, Minimum
+from syntagm.stats.mixed.deviance import LARGEST, SAME, Minimum
 
 _FLAT = 1e-4
 _SLOPE = 1e-3
@@ -159,7 +159,7 @@ def _tested(name: str, estimate: float, se: float, df: float) -> Tested:
     return Tested(name, estimate, se, df, estimate / se, p, estimate - reach, estimate + reach)
 
 
-def coefficients(names: Sequence[str], estimates: Numbers, covariance: Numbers) -> tuple[Coefficient, ...]:
+def fixed_effects(names: Sequence[str], estimates: Numbers, covariance: Numbers) -> tuple[Coefficient, ...]:
     """Compute the fixed effects with their standard errors."""
     errors = np.sqrt(np.diagonal(covariance))
     return tuple(
@@ -168,7 +168,7 @@ def coefficients(names: Sequence[str], estimates: Numbers, covariance: Numbers) 
     )
 
 
-def group(grouping: Grouping, lower: Numbers, modes: Numbers, sigma: float) -> Group:
+def group_effects(grouping: Grouping, lower: Numbers, modes: Numbers, sigma: float) -> Group:
     """Convert random effects to the units of their coefficients."""
     covariance = lower @ lower.T
     sd = np.sqrt(np.diagonal(covariance))

@@ -22,7 +22,7 @@ from itertools import product
 import numpy as np
 
 from syntagm.core import InputError
-from syntagm.stats.mixed import factor, search
+from syntagm.stats.mixed import deviance
 from syntagm.stats.mixed.design import Design, Grouping, Numbers
 
 # The products of all pairs of random effects have to fit into memory.
@@ -66,7 +66,7 @@ def adjusted(design: Design, place: Numbers, sigma: float) -> Adjusted:
         raise InputError(
             design.model.text, f"{random} random effects", f"at most {MAX_EFFECTS} for Kenward-Roger", cure
         )
-    lower = _block_diagonal(groupings, search.triangles(place, groupings))
+    lower = _block_diagonal(groupings, deviance.triangles(place, groupings))
     cross = _cross_products(design, groupings)
     half = lower.T @ cross[:random]
     half = np.linalg.solve(np.linalg.cholesky(half[:, :random] @ lower + np.eye(random)), half)
@@ -159,7 +159,7 @@ def _traces(
 
 def _cross_products(design: Design, groupings: Sequence[Grouping]) -> Numbers:
     """Compute [Z X]'[Z X]. Shape (random + fixed, random + fixed)."""
-    products = factor.products(design.groupings, design.fixed.values)
+    products = deviance.cross_products(design.groupings, design.fixed.values)
     within = _block_diagonal(groupings[:1], [products.within] if groupings else [])
     across = products.across.reshape(len(within), len(products.rest))
     return np.asarray(np.block([[within, across], [across.T, products.rest]]), np.float64)

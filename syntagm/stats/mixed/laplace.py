@@ -1,7 +1,7 @@
 """The Laplace approximation of the deviance of a logistic mixed-effects model, with its exact gradient.
 
 For given covariance factors L and coefficients b, the mode of the spherical random effects u is found by Newton's
-method (penalised iteratively reweighted least squares). With M as in `mixed.factor`, weighted by the variances,
+method (penalised iteratively reweighted least squares). With M as in `mixed.deviance`, weighted by the variances,
 
     deviance = -2 log p(y | u) + u'u + log |M|
 
@@ -16,9 +16,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from syntagm.stats.mixed import factor as _lmm_factor
 from syntagm.stats.mixed.design import Grouping, Numbers
-from syntagm.stats.mixed.factor import Factor, Products
+from syntagm.stats.mixed.deviance import (
+    Factor,
+    Products,
+    cholesky,
+    cross_products,
+    determinant_gradient,
+    inverses,
+    log_determinant,
+    solve,
+)
 
 _TINY = 1e-20
 _STEPS = 100
@@ -62,11 +70,11 @@ def deviance(model: Problem, lower: Sequence[Numbers], weights: Numbers) -> tupl
     """Compute -2 log-likelihood and its derivatives with respect to the covariance factors and the coefficients."""
     at_mode = mode(model, lower, weights)
     factor, size = at_mode.factor, at_mode.products.random
-    value = at_mode.cost + _lmm_factor.log_determinant(factor, size) + model.constant
+    value = at_mode.cost + log_determinant(factor, size) + model.constant
     pull = _leverages(model, at_mode, lower) * at_mode.weights * (1 - 2 * at_mode.probability)
-    through = _lmm_factor.solve(factor, _turned(_gathered(model.groupings, pull), lower))
+    through = solve(factor, _turned(_gathered(model.groupings, pull), lower))
     pull = pull - at_mode.weights * _spread(model.groupings, lower, through)
-    slopes = _lmm_factor.determinant_gradient(at_mode.products, factor, lower, size)
+    slopes = determinant_gradient(at_mode.products, factor, lower, size)
     ahead, gaps = (_gathered(model.groupings, row) for row in (pull - 2 * at_mode.gap, at_mode.gap))
     for slope, left, effect, gap, other in zip(slopes, ahead, at_mode.effects, gaps, through, strict=True):
         slope += left.T @ effect + gap.T @ other
@@ -81,11 +89,11 @@ def mode(model: Problem, lower: Sequence[Numbers], weights: Numbers) -> Mode:
     for _ in range(_STEPS):
         probability, cost = current
         gap, variance = model.successes - model.trials * probability, model.trials * probability * (1 - probability)
-        products = _lmm_factor.products(model.groupings, np.empty((len(gap), 0)), variance)
-        factor = _lmm_factor.factor(products, lower)
+        products = cross_products(model.groupings, np.empty((len(gap), 0)), variance)
+        factor = cholesky(products, lower)
         turned = _turned(_gathered(model.groupings, gap), lower)
         down = [pull - effect for pull, effect in zip(turned, effects, strict=True)]
-        moves = _lmm_factor.solve(factor, down)
+        moves = solve(factor, down)
         decrement = sum(float((slope * move).sum()) for slope, move in zip(down, moves, strict=True))
         if decrement < _TINY * (1 + abs(cost)):
             break
@@ -133,7 +141,7 @@ def _turned(parts: Sequence[Numbers], lower: Sequence[Numbers]) -> list[Numbers]
 
 def _leverages(model: Problem, at_mode: Mode, lower: Sequence[Numbers]) -> Numbers:
     """Compute the diagonal of ZL M^-1 L'Z'. Shape (rows,)."""
-    blocks, crossed, rest = _lmm_factor.inverses(at_mode.factor, at_mode.products.random)
+    blocks, crossed, rest = inverses(at_mode.factor, at_mode.products.random)
     first, others = model.groupings[0], model.groupings[1:]
     if not first.size:
         return np.zeros(len(first.index))

@@ -13,13 +13,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.core import InputError, UsageError
-from syntagm.stats.mixed import design as _lmm_design, fit as _lmm_fit, formula as _lmm_formula, laplace, search
-from syntagm.stats.mixed.design import Design, Numbers
-from syntagm.stats.mixed.fit import Fit
+from syntagm.stats.mixed import deviance, laplace
+from syntagm.stats.mixed.design import Design, Numbers, design_of, nothing
+from syntagm.stats.mixed.deviance import Progress
+from syntagm.stats.mixed.fit import Fit, course, fixed_effects, group_effects, singularities
+from syntagm.stats.mixed.formula import parse
 from syntagm.stats.mixed.linear import FEW_GROUPS, fewest_groups
-from syntagm.stats.mixed.search import Progress
-
-__all__ = ["Fit", "fit"]
 
 _FAR = 12.0  # log odds that suggest that there is no finite estimate
 _WIDE = 8.0  # standard deviation in log odds above which Laplace's approximation is poor
@@ -76,8 +75,8 @@ def designed(
     dependent: str = "refuse",
 ) -> Design:
     """Apply a formula to a table, and check the response; for arguments and errors see `fit`."""
-    model = _lmm_formula.parse(formula)
-    design = _lmm_design.design(
+    model = parse(formula)
+    design = design_of(
         model, table, reference=reference, missing=missing, dependent=dependent, trials=trials
     )  # fmt: skip
     _checked(design, trials)
@@ -91,10 +90,10 @@ def fit_design(design: Design, starts: int, seed: int, progress: Progress | None
     groupings, covariances = design.groupings, _covariances(design)
 
     def start(number: int) -> Numbers:
-        return np.concatenate([search.starting_point(groupings, number, seed), plain])
+        return np.concatenate([deviance.starting_point(groupings, number, seed), plain])
 
-    minimum = search.minimise(objective, start, starts if covariances else 1, progress)
-    lower = search.triangles(minimum.place[:covariances], groupings)
+    minimum = deviance.minimise(objective, start, starts if covariances else 1, progress)
+    lower = deviance.triangles(minimum.place[:covariances], groupings)
     spherical = laplace.mode(problem, lower, minimum.place[covariances:]).effects
     modes = [effects @ factor.T for effects, factor in zip(spherical, lower, strict=True)]
     return _fit(design, minimum, lower, modes, turn)
@@ -103,10 +102,10 @@ def fit_design(design: Design, starts: int, seed: int, progress: Progress | None
 def deviance_of(fit: Fit, response: Numbers) -> float:
     """Fit a model to another response of the same rows, from its own estimates, and return the deviance."""
     _, objective, _ = _prepared(replace(fit.design, response=response))
-    return search.again(objective, fit.design.groupings, fit.place)
+    return deviance.again(objective, fit.design.groupings, fit.place)
 
 
-def _prepared(design: Design) -> tuple[laplace.Problem, search.Objective, Numbers]:
+def _prepared(design: Design) -> tuple[laplace.Problem, deviance.Objective, Numbers]:
     """Return the problem, its deviance, and the matrix that turns orthogonal coefficients into those of the columns."""
     orthogonal, triangle = np.linalg.qr(design.fixed.values)
     root = np.sqrt(len(orthogonal))
@@ -114,9 +113,9 @@ def _prepared(design: Design) -> tuple[laplace.Problem, search.Objective, Number
     groupings, covariances = design.groupings, _covariances(design)
 
     def objective(place: Numbers) -> tuple[float, Numbers]:
-        lower = search.triangles(place[:covariances], groupings)
+        lower = deviance.triangles(place[:covariances], groupings)
         value, slopes, others = laplace.deviance(problem, lower, place[covariances:])
-        return value, np.concatenate([search.gathered(slopes, groupings), others])
+        return value, np.concatenate([deviance.gathered(slopes, groupings), others])
 
     return problem, objective, np.linalg.inv(triangle) * root
 
@@ -152,14 +151,14 @@ def _whole(place: str, values: Numbers, outside: NDArray[np.bool_], expected: st
 
 def _without_groups(design: Design, fixed: Numbers) -> Numbers:
     """Fit the coefficients without random effects, as the starting point of the optimisation."""
-    problem = laplace.problem((_lmm_design.nothing(len(fixed)),), fixed, design.response, design.trials)
+    problem = laplace.problem((nothing(len(fixed)),), fixed, design.response, design.trials)
     lower = [np.empty((0, 0))]
 
     def objective(place: Numbers) -> tuple[float, Numbers]:
         value, _, slopes = laplace.deviance(problem, lower, place)
         return value, slopes
 
-    minimum = search.minimise(objective, lambda number: np.zeros(fixed.shape[1]), 1, None)
+    minimum = deviance.minimise(objective, lambda number: np.zeros(fixed.shape[1]), 1, None)
     if fixed.shape[1] and np.abs(fixed @ minimum.place).max() > _FAR and (names := _separating(design)):
         raise InputError(
             design.model.text, f"successes and failures are separated by {', '.join(names)}", "overlapping values",
@@ -182,15 +181,15 @@ def _separating(design: Design) -> list[str]:
     return [name for name in names if name != "(Intercept)"] or names
 
 
-def _fit(design: Design, minimum: search.Minimum, lower: list[Numbers], modes: list[Numbers], turn: Numbers) -> Fit:
+def _fit(design: Design, minimum: deviance.Minimum, lower: list[Numbers], modes: list[Numbers], turn: Numbers) -> Fit:
     fixed = len(design.fixed.names)
     start = len(minimum.place) - fixed
     inverse = np.linalg.pinv(minimum.hessian / 2, rcond=1e-10, hermitian=True)
     covariance = turn @ inverse[start:, start:] @ turn.T
-    converged, messages = _lmm_fit.course(minimum, start)
-    singular = _lmm_fit.singularities(design.groupings, lower)
+    converged, messages = course(minimum, start)
+    singular = singularities(design.groupings, lower)
     groups = tuple(
-        _lmm_fit.group(grouping, factor, mode, 1.0)
+        group_effects(grouping, factor, mode, 1.0)
         for grouping, factor, mode in zip(design.groupings, lower, modes, strict=True)
         if grouping.size
     )
@@ -204,7 +203,7 @@ def _fit(design: Design, minimum: search.Minimum, lower: list[Numbers], modes: l
     return Fit(
         formula=design.model.text,
         method="Laplace",
-        coefficients=_lmm_fit.coefficients(design.fixed.names, turn @ minimum.place[start:], covariance),
+        coefficients=fixed_effects(design.fixed.names, turn @ minimum.place[start:], covariance),
         covariance=covariance,
         loglik=-minimum.value / 2,
         k=len(minimum.place),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from syntagm.stats.mixed import deviance, search
+from syntagm.stats.mixed import deviance
 from syntagm.stats.mixed.design import Design, Numbers
 
 _STEP = 1e-3
@@ -46,7 +46,7 @@ def covariance(design: Design, place: Numbers, sigma: float, reml: bool) -> Cova
 
     def at(where: Numbers) -> tuple[float, Numbers]:
         """Return deviance and covariance for covariance factors and the logarithm of sigma."""
-        lower = search.triangles(where[:-1], design.groupings)
+        lower = deviance.triangles(where[:-1], design.groupings)
         solved = deviance.solution(problem, lower)
         profiled, ratio = deviance.deviance(problem, lower)[0], (solved.sigma / float(np.exp(where[-1]))) ** 2
         # The profiled deviance has sigma at its best; elsewhere it is larger by this.
