@@ -42,7 +42,6 @@ from syntagm.stats.mixed import (
     formula as formula,
     linear as linear,
     logistic as logistic,
-    satterthwaite as satterthwaite,
 )
 from syntagm.stats.mixed.design import (
     Columns as Columns,
@@ -51,11 +50,17 @@ from syntagm.stats.mixed.design import (
     model_columns as model_columns,
 )
 from syntagm.stats.mixed.few_groups import Planned as Planned
-from syntagm.stats.mixed.fit import By as By, Fit as Fit, Group as Group
+from syntagm.stats.mixed.fit import (
+    Covariance as Covariance,
+    coefficient_covariance as coefficient_covariance,
+    By as By,
+    Fit as Fit,
+    Group as Group,
+)
 from syntagm.stats.mixed.formula import Bar as Bar, Model as Model, Sum as Sum, Term as Term, Variable as Variable
 from syntagm.stats.mixed.linear import FEW_GROUPS as FEW_GROUPS, LikelihoodRatio as LikelihoodRatio
-from syntagm.stats.mixed.satterthwaite import Covariance as Covariance
-from syntagm.stats.mixed.simulations import SIMULATIONS as SIMULATIONS
+from syntagm.stats.mixed.fit import Covariance as Covariance
+from syntagm.stats.mixed.few_groups import SIMULATIONS as SIMULATIONS
 from syntagm.stats.paired import (
     PAIR_COLUMNS as PAIR_COLUMNS,
     Comparison as Comparison,

@@ -57,8 +57,8 @@ import os, signal, sys
 from itertools import count
 from syntagm.cli import main
 from syntagm.cli._lines import Lines
-from syntagm.stats.mixed import simulations
-simulations._LINEAR = simulations._LOGISTIC = 1
+from syntagm.stats.mixed import few_groups
+few_groups._LINEAR = few_groups._LOGISTIC = 1
 numbers = count(1)
 def simulated(self, done, total, left):
     if next(numbers) == {number}:
