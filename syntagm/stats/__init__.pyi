@@ -37,7 +37,6 @@ from syntagm.stats.interval import LEVEL as LEVEL, Interval as Interval, Spread 
 from syntagm.stats.judgements import Judgements as Judgements
 from syntagm.stats.mixed import (
     crossed as crossed,
-    diagnostics as diagnostics,
     few_groups as few_groups,
     formula as formula,
     linear as linear,
@@ -49,18 +48,16 @@ from syntagm.stats.mixed.design import (
     group_index as group_index,
     model_columns as model_columns,
 )
-from syntagm.stats.mixed.few_groups import Planned as Planned
+from syntagm.stats.mixed.few_groups import SIMULATIONS as SIMULATIONS, Planned as Planned
 from syntagm.stats.mixed.fit import (
-    Covariance as Covariance,
-    coefficient_covariance as coefficient_covariance,
     By as By,
+    Covariance as Covariance,
     Fit as Fit,
     Group as Group,
+    coefficient_covariance as coefficient_covariance,
 )
 from syntagm.stats.mixed.formula import Bar as Bar, Model as Model, Sum as Sum, Term as Term, Variable as Variable
 from syntagm.stats.mixed.linear import FEW_GROUPS as FEW_GROUPS, LikelihoodRatio as LikelihoodRatio
-from syntagm.stats.mixed.fit import Covariance as Covariance
-from syntagm.stats.mixed.few_groups import SIMULATIONS as SIMULATIONS
 from syntagm.stats.paired import (
     PAIR_COLUMNS as PAIR_COLUMNS,
     Comparison as Comparison,

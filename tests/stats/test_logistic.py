@@ -73,16 +73,16 @@ def test_the_likelihood_is_laplaces(random: str, counts: bool) -> None:
 
 def test_the_gradient_is_exact() -> None:
     from syntagm.stats import formula
-    from syntagm.stats.mixed import deviance, laplace
+    from syntagm.stats.mixed import deviance, logistic
     from syntagm.stats.mixed.design import design_of
 
     model = formula.parse("hits ~ x + (x | g) + (x | h) + (1 | k)")
     design = design_of(model, crossed(), trials="trials")
-    given = laplace.problem(design.groupings, design.fixed.values, design.response, design.trials)
+    given = logistic.laplace_problem(design.groupings, design.fixed.values, design.response, design.trials)
 
     def objective(place: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         lower = deviance.triangles(place[:7], design.groupings)
-        value, slopes, others = laplace.deviance(given, lower, place[7:])
+        value, slopes, others = logistic.laplace_deviance(given, lower, place[7:])
         return value, np.concatenate([deviance.gathered(slopes, design.groupings), others])
 
     place = np.concatenate([deviance.starting_point(design.groupings, 1, 2), [0.3, 0.5]])

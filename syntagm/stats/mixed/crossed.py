@@ -17,7 +17,7 @@ import polars as pl
 
 from syntagm.core import InputError
 from syntagm.stats.interval import Interval, critical
-from syntagm.stats.mixed import laplace, logistic
+from syntagm.stats.mixed import logistic
 from syntagm.stats.mixed.design import Numbers, design_of
 from syntagm.stats.mixed.deviance import log_determinant
 from syntagm.stats.mixed.formula import parse
@@ -100,7 +100,7 @@ class _Profile:
     def __init__(self, rows: pl.DataFrame, sd: dict[str, float]) -> None:
         design = design_of(parse(_MODEL), rows)
         ones = np.ones((len(rows), 1))
-        self._problem = laplace.problem(design.groupings, ones, design.response, design.trials)
+        self._problem = logistic.laplace_problem(design.groupings, ones, design.response, design.trials)
         self._names = [grouping.name for grouping in design.groupings]
         self._lower: list[Numbers] = [np.array([[sd[name]]]) for name in self._names]
         self._last: float | None = None
@@ -116,7 +116,7 @@ class _Profile:
         return self._deviance(odds)
 
     def _deviance(self, odds: float) -> float:
-        mode = laplace.mode(self._problem, self._lower, np.array([np.clip(odds, -_FARTHEST, _FARTHEST)]))
+        mode = logistic.mode(self._problem, self._lower, np.array([np.clip(odds, -_FARTHEST, _FARTHEST)]))
         return float(mode.cost + log_determinant(mode.factor, mode.products.random) + self._problem.constant)
 
     def variance(self, odds: float) -> float:

@@ -1,4 +1,4 @@
-"""Fitted mixed-effects models: estimates, and messages about convergence and singular fits."""
+"""Fitted mixed-effects models: estimates, tests of fixed effects, and messages about convergence and singular fits."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, field
@@ -14,9 +14,9 @@ from syntagm.stats.mixed import deviance
 from syntagm.stats.mixed.design import Design, Grouping, Numbers
 from syntagm.stats.mixed.deviance import LARGEST, SAME, Minimum
 
-# Satterthwaite's degrees of freedom (1946), as computed by lmerTest: a coefficient divided by its standard error has about Student's t distribution with the degrees of freedom that fit
-# the variance of its estimated variance (Kuznetsova, Brockhoff & Christensen 2017).
-
+# Satterthwaite's degrees of freedom (1946), as computed by lmerTest: a coefficient divided by its standard error has
+# about Student's t distribution with the degrees of freedom that fit the variance of its estimated variance
+# (Kuznetsova, Brockhoff & Christensen 2017).
 _STEP = 1e-3
 
 
@@ -72,10 +72,11 @@ def _second(of: Callable[[Numbers], float], place: Numbers, steps: Numbers) -> N
     return second
 
 
-# The tests of Kenward and Roger: with few groups, the covariance Phi = (X'V^-1 X)^-1 of the coefficients is too small, because it takes the estimated
-# covariance V of the responses for the true one. Kenward & Roger (1997) add what is missing and give the F statistic
-# degrees of freedom; Halekoh & Højsgaard (2014) describe the computation of pbkrtest, which is followed here. V is
-# linear in its parameters, the covariances of the random effects and the residual variance: V = sum_i s_i G_i. With
+# The tests of Kenward and Roger: with few groups, the covariance Phi = (X'V^-1 X)^-1 of the coefficients is too
+# small, because it takes the estimated covariance V of the responses for the true one. Kenward & Roger (1997) add
+# what is missing and give the F statistic degrees of freedom; Halekoh & Højsgaard (2014) describe the computation of
+# pbkrtest, which is followed here. V is linear in its parameters, the covariances of the random effects and the
+# residual variance: V = sum_i s_i G_i. With
 #
 #     P_i = -X'V^-1 G_i V^-1 X,    Q_ij = X'V^-1 G_i V^-1 G_j V^-1 X,
 #     (I_E)_ij = tr(V^-1 G_i V^-1 G_j) - 2 tr(Phi Q_ij) + tr(Phi P_i Phi P_j),    W = 2 I_E^-1,
