@@ -25,10 +25,10 @@ from syntagm.stats import (
     variance_shares as variance_shares,
     within as within,
 )
+from syntagm.stats.acceptability import Auc as Auc
 from syntagm.stats.adjust import holm as holm
 from syntagm.stats.agreement import Numbers as Numbers, Reliability as Reliability
 from syntagm.stats.association import METHODS as METHODS, Association as Association
-from syntagm.stats.auc import Auc as Auc
 from syntagm.stats.bootstrap import FEW as FEW, Resampling as Resampling, Suites as Suites, using as using
 from syntagm.stats.cluster_intervals import spread_of_clusters as spread_of_clusters
 from syntagm.stats.clustered import Alike as Alike, Clustered as Clustered, alike as alike, evident as evident

@@ -62,8 +62,8 @@ def clustered(values: ArrayLike, kind: Kind, clusters: Mapping[str, Sequence[str
     independent = interval.spread_of_items(array, kind).variance if len(array) > 1 else nan
     effect = spread.variance / independent if spread and spread.variance > 0 and independent > 0 else nan
     count = min((len(set(names)) for names in labels.values()), default=0)
-    of_items, of_clusters = interval.of_items(array, kind), cluster_intervals.of_clusters(array, kind, labels)
-    return Clustered(mean, of_items, of_clusters, effect, len(array), count)
+    independently, clustering = interval.of_items(array, kind), cluster_intervals.of_clusters(array, kind, labels)
+    return Clustered(mean, independently, clustering, effect, len(array), count)
 
 
 # A smaller design effect changes little: the coverage of an interval for independent items is .926 then.
@@ -104,8 +104,8 @@ def alike(name: str, values: Numbers, kind: Kind, tags: Mapping[str, ArrayLike],
     from scipy.special import chdtrc
 
     found = []
-    for tag, of_items in tags.items():
-        labels = np.asarray(of_items)
+    for tag, tagged in tags.items():
+        labels = np.asarray(tagged)
         kept = np.isfinite(values) & (labels != "")
         part, (names, codes) = values[kept], np.unique(labels[kept], return_inverse=True)
         count, effect, p = len(names), nan, 1.0

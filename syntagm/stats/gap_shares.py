@@ -4,14 +4,10 @@ Contexts and lemmas are both random, and crossed. In each context, the share is 
 lemmas (equal weight), or of the probability of right forms to that of all forms (model weight).
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
 from syntagm.evaluation import Kind
 from syntagm.stats import cluster_intervals, interval
-from syntagm.stats.interval import Interval
+from syntagm.stats.interval import Interval, Numbers
 
-Numbers = NDArray[np.float64]
 # With fewer lemmas of unequal weight, the interval covers a little less than it should (`benchmarks/coverage.py`).
 UNEQUAL = 100
 

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.core import InputError
+from syntagm.stats.interval import LEVEL
 
-LEVEL, POWER = 0.05, 0.8
+POWER = 0.8
 _STEPS = 40
 
 

@@ -23,7 +23,7 @@ from syntagm.models import Surprisals
 from syntagm.runs import Rejudged, Run, rejudged, run_suites
 from syntagm.runs.evaluate import evaluate
 from syntagm.stats import interval, score
-from syntagm.stats.auc import auc
+from syntagm.stats.acceptability import auc_of_pairs
 from syntagm.suites import datasets
 from syntagm.views import auc as separation, claims, conventions
 from syntagm.views.conventions import numbers
@@ -301,24 +301,24 @@ def test_auc_is_the_rank_statistic() -> None:
     for n in (5, 40):
         good, bad = noise.integers(0, 9, n).astype(float), noise.integers(2, 11, n).astype(float)
         expected = stats.mannwhitneyu(bad, good).statistic / n**2
-        found = auc(good, bad)
+        found = auc_of_pairs(good, bad)
         assert found.value == pytest.approx(expected)
         assert found.comparisons == n * n
         assert found.interval.low <= expected <= found.interval.high
         lengths = noise.integers(0, 3, (2, n))
         parts = [(bad[lengths[1] == k], good[lengths[0] == k]) for k in range(3)]
         wins = sum(float(stats.mannwhitneyu(*part).statistic) for part in parts if all(map(len, part)))
-        assert auc(good, bad, lengths).value == pytest.approx(wins / sum(len(a) * len(b) for a, b in parts))
-    assert math.isnan(auc(np.empty(0), np.empty(0)).value)
-    assert math.isnan(auc(np.ones(1), np.ones(1)).interval.low)
+        assert auc_of_pairs(good, bad, lengths).value == pytest.approx(wins / sum(len(a) * len(b) for a, b in parts))
+    assert math.isnan(auc_of_pairs(np.empty(0), np.empty(0)).value)
+    assert math.isnan(auc_of_pairs(np.ones(1), np.ones(1)).interval.low)
 
 
 def test_the_variance_of_an_auc_is_that_of_the_jackknife() -> None:
     noise = np.random.default_rng(6)
     good = noise.normal(0, 1, 60)
     bad = good * 0.5 + noise.normal(0.5, 1, 60)
-    whole = auc(good, bad)
-    without = np.array([auc(np.delete(good, k), np.delete(bad, k)).value for k in range(60)])
+    whole = auc_of_pairs(good, bad)
+    without = np.array([auc_of_pairs(np.delete(good, k), np.delete(bad, k)).value for k in range(60)])
     jackknife = 59 / 60 * ((without - without.mean()) ** 2).sum()
     width = (whole.interval.high - whole.interval.low) / 2 / stats.t.ppf(0.975, 59)
     assert width**2 == pytest.approx(jackknife, rel=0.12)
@@ -329,7 +329,7 @@ def test_an_auc_near_one_has_an_interval_of_some_width(won: float) -> None:
     """The variance of a sample that wins nearly all comparisons says too little: it is that of 2n sentences at least."""
     n = 40
     good, bad = np.arange(n, dtype=float), np.arange(n, dtype=float) + (n if won == 1 else n - 5)
-    found = auc(good, bad)
+    found = auc_of_pairs(good, bad)
     variance = found.value * (1 - found.value) / (2 * n)
     assert found.value >= won
     expected = interval.score(found.value, interval.Spread(variance, n - 1, (("items", n),)))
