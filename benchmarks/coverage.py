@@ -35,7 +35,7 @@ from syntagm.stats import (
     trajectory,
     using,
 )
-from syntagm.stats.association import association
+from syntagm.stats.correlation import association
 from syntagm.views import line
 
 PAGE = Path(__file__).with_suffix(".md")

@@ -44,7 +44,7 @@ from syntagm.stats import (
     suite_intervals,
     using,
 )
-from syntagm.stats.association import association
+from syntagm.stats.correlation import association
 from syntagm.suites import few_words
 
 PAGE = Path(__file__).with_suffix(".md")

@@ -28,11 +28,10 @@ from syntagm.stats import (
 from syntagm.stats.acceptability import Auc as Auc
 from syntagm.stats.adjust import holm as holm
 from syntagm.stats.agreement import Numbers as Numbers, Reliability as Reliability
-from syntagm.stats.association import METHODS as METHODS, Association as Association
 from syntagm.stats.bootstrap import FEW as FEW, Resampling as Resampling, Suites as Suites, using as using
 from syntagm.stats.cluster_intervals import spread_of_clusters as spread_of_clusters
 from syntagm.stats.clustered import Alike as Alike, Clustered as Clustered, alike as alike, evident as evident
-from syntagm.stats.correlation import correlations as correlations
+from syntagm.stats.correlation import METHODS as METHODS, Association as Association, correlations as correlations
 from syntagm.stats.interval import LEVEL as LEVEL, Interval as Interval, Spread as Spread, critical as critical
 from syntagm.stats.judgements import Judgements as Judgements
 from syntagm.stats.mixed import (

@@ -12,8 +12,8 @@ from scipy import stats
 
 from syntagm.evaluation import Kind
 from syntagm.stats import Association, clustered
-from syntagm.stats.association import association
 from syntagm.stats.cluster_intervals import of_clusters
+from syntagm.stats.correlation import association
 from syntagm.views import ITEM, by_circuit, by_mean, by_vote, modifier_stability, suite_means
 from syntagm.views.classes import over_suites, score_deltas, suite_scores
 

@@ -12,7 +12,7 @@ from syntagm.evaluation import Kind
 from syntagm.papers.hu2020.figures import CLASSES, CORPORA, PAIRED, in_order, labelled, scores_of_pairs
 from syntagm.papers.hu2020.study import Study
 from syntagm.stats import METHODS, clustered
-from syntagm.stats.association import association
+from syntagm.stats.correlation import association
 from syntagm.views import INSTANCE, MODIFIED, PLAIN, UNITS, Cell, Table, suite_means
 
 Row = tuple[Cell, ...]

@@ -16,7 +16,7 @@ import polars as pl
 from syntagm.evaluation import Estimate, Kind
 from syntagm.runs import Run, named
 from syntagm.stats import Association, score
-from syntagm.stats.association import association
+from syntagm.stats.correlation import association
 from syntagm.views import quantity
 from syntagm.views.lexical.frequencies import frequencies
 
@@ -93,7 +93,7 @@ def correlation_text(words: Words) -> str:
 
     >>> correlation_text(Words("m", "s", {}, {}, None, ["x"], ""))
     'not computed, fewer than three words of known frequency'
-    >>> from syntagm.stats.association import association
+        from syntagm.stats.correlation import association
     >>> correlation_text(Words("m", "s", {}, {}, association([1, 2, 3], [1, 8, 9], "Spearman"), [], ""))
     '+1.00, n=3 words, p=0.33'
     """
