@@ -4,9 +4,7 @@ from syntagm.stats import (
     binned as binned,
     bootstrap as bootstrap,
     cluster_intervals as cluster_intervals,
-    clustered as clustered,
     correlation as correlation,
-    gap_shares as gap_shares,
     in_words as in_words,
     interval as interval,
     judgements as judgements,
@@ -29,8 +27,13 @@ from syntagm.stats.acceptability import Auc as Auc
 from syntagm.stats.adjust import holm as holm
 from syntagm.stats.agreement import Numbers as Numbers, Reliability as Reliability
 from syntagm.stats.bootstrap import FEW as FEW, Resampling as Resampling, Suites as Suites, using as using
-from syntagm.stats.cluster_intervals import spread_of_clusters as spread_of_clusters
-from syntagm.stats.clustered import Alike as Alike, Clustered as Clustered, alike as alike, evident as evident
+from syntagm.stats.cluster_intervals import (
+    Alike as Alike,
+    Clustered as Clustered,
+    alike as alike,
+    evident as evident,
+    spread_of_clusters as spread_of_clusters,
+)
 from syntagm.stats.correlation import METHODS as METHODS, Association as Association, correlations as correlations
 from syntagm.stats.interval import LEVEL as LEVEL, Interval as Interval, Spread as Spread, critical as critical
 from syntagm.stats.judgements import Judgements as Judgements

@@ -5,7 +5,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.special import stdtr
 
 from syntagm.evaluation import Group, Kind
-from syntagm.stats import Comparison, paired, stratified
+from syntagm.stats import Comparison, paired, suite_intervals
 from syntagm.stats.paired import discordant, over_suites, pair
 from syntagm.stats.paired_intervals import UNDECIDED
 
@@ -79,7 +79,7 @@ def test_over_suites_each_suite_counts_alike():
     assert found.difference.value == (2 / 4 + 1 / 2) / 2
     assert (found.n, found.verdicts.only_a, found.verdicts.only_b) == (6, 0, 3)
     # The suites happen to differ alike, so the spread is that of the items: differences 0, 1, 1, 0 and 0, 1.
-    strata = stratified.of_differences(np.array([2.0, 1]), np.zeros(2), np.array([4.0, 2]), np.full(2, 0.5))
+    strata = suite_intervals.of_differences(np.array([2.0, 1]), np.zeros(2), np.array([4.0, 2]), np.full(2, 0.5))
     distance, spread = strata.test(0.0)
     assert found.p == pytest.approx(2 * float(stdtr(spread.freedom, -distance / spread.variance**0.5)))
     assert (found.difference.low, found.difference.high) == pytest.approx((strata.end(1), strata.end(-1)))

@@ -14,7 +14,7 @@ from syntagm.evaluation import Estimate, Group, Kind, normalisation
 from syntagm.evaluation.conventions.unigram import counted
 from syntagm.runs import Run
 from syntagm.stats import mcnemar, power
-from syntagm.stats.clustered import clustered
+from syntagm.stats.cluster_intervals import clustered
 from syntagm.stats.interval import of_items
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
 from syntagm.views import Table, clustered as clustered_view, options, significance

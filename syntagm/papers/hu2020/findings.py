@@ -18,7 +18,7 @@ from syntagm.papers.hu2020.preparation import build_study, withdrawn
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Missing, Study
-from syntagm.stats import FALSE, HOLDS, Fit, clustered
+from syntagm.stats import FALSE, HOLDS, Fit, cluster_intervals
 from syntagm.views import UNITS, Table, by_circuit
 
 DIFFERS, UNKNOWN = "differs", "not computed"
@@ -156,7 +156,7 @@ class Findings:
 
     @cached_property
     def _scores(self) -> pl.DataFrame:
-        return clustered.means(self.study.scores(), ["model"], "score", Kind.SHARE, UNITS)
+        return cluster_intervals.means(self.study.scores(), ["model"], "score", Kind.SHARE, UNITS)
 
     def _row(self, table: pl.DataFrame, **keys: str) -> Number:
         rows = table.filter(*(pl.col(key) == value for key, value in keys.items())).rows(named=True)

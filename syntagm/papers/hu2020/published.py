@@ -22,7 +22,7 @@ from syntagm.papers.hu2020.preparation import SUITES, WORDS, build_study
 from syntagm.papers.hu2020.raw import Raw
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats import clustered
+from syntagm.stats import cluster_intervals
 from syntagm.views import UNITS, Cell, Figure, Table
 
 CLAIMS: list[Check] = [*claims_of_items.CLAIMS, *claims_of_numbers.CLAIMS]
@@ -60,9 +60,9 @@ def suite_sets(raw: Raw, ngram: str) -> Table:
     """Make the table of the scores of model classes over 31, 33 and 34 suites."""
     studies = {suites: build_study(raw, suites, ngram) for suites in SUITES}
     parts = [
-        clustered.means(figures.labelled(study, study.scores()), ["model"], "score", Kind.SHARE, UNITS).with_columns(
-            suites=pl.lit(int(suites))
-        )
+        cluster_intervals.means(
+            figures.labelled(study, study.scores()), ["model"], "score", Kind.SHARE, UNITS
+        ).with_columns(suites=pl.lit(int(suites)))
         for suites, study in studies.items()
     ]
     rows = (

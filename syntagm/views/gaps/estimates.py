@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from syntagm.evaluation import Cut, Estimate, Group, Kind
 from syntagm.evaluation.gaps import tables
 from syntagm.runs import Run
-from syntagm.stats import Interval, gap_shares, interval
+from syntagm.stats import Interval, cluster_intervals, interval
 from syntagm.views.gaps import kept
 
 
@@ -81,7 +81,7 @@ def _crossed(measure: str, values: NDArray[np.float64], lemmas: pl.DataFrame) ->
         return None
     part, whole = ("won", sums["contexts"]) if measure == "equal_weight" else ("right", sums["right"] + sums["wrong"])
     wholes = whole.to_numpy().astype(np.float64)
-    return gap_shares.of_shares(values[~np.isnan(values)], sums[part].to_numpy(), wholes)
+    return cluster_intervals.of_shares(values[~np.isnan(values)], sums[part].to_numpy(), wholes)
 
 
 def _tse(run: Run, group: Group, suites: Sequence[str]) -> Estimate:
