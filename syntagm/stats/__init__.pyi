@@ -12,6 +12,7 @@ from syntagm.stats import (
     matching as matching,
     model_classes as model_classes,
     paired as paired,
+    paired_intervals,
     paired_intervals as paired_intervals,
     planning as planning,
     power as power,
@@ -21,7 +22,6 @@ from syntagm.stats import (
     suite_means as suite_means,
     trajectory as trajectory,
     variance_shares as variance_shares,
-    within as within,
 )
 from syntagm.stats.acceptability import Auc as Auc
 from syntagm.stats.adjust import holm as holm
