@@ -1,6 +1,5 @@
 from syntagm.stats import (
     acceptability as acceptability,
-    agreement as agreement,
     binned as binned,
     bootstrap as bootstrap,
     cluster_intervals as cluster_intervals,
@@ -12,7 +11,6 @@ from syntagm.stats import (
     matching as matching,
     model_classes as model_classes,
     paired as paired,
-    paired_intervals,
     paired_intervals as paired_intervals,
     planning as planning,
     power as power,
@@ -25,7 +23,6 @@ from syntagm.stats import (
 )
 from syntagm.stats.acceptability import Auc as Auc
 from syntagm.stats.adjust import holm as holm
-from syntagm.stats.agreement import Numbers as Numbers, Reliability as Reliability
 from syntagm.stats.bootstrap import FEW as FEW, Resampling as Resampling, Suites as Suites, using as using
 from syntagm.stats.cluster_intervals import (
     Alike as Alike,
@@ -36,7 +33,7 @@ from syntagm.stats.cluster_intervals import (
 )
 from syntagm.stats.correlation import METHODS as METHODS, Association as Association, correlations as correlations
 from syntagm.stats.interval import LEVEL as LEVEL, Interval as Interval, Spread as Spread, critical as critical
-from syntagm.stats.judgements import Judgements as Judgements
+from syntagm.stats.judgements import Judgements as Judgements, Numbers as Numbers, Reliability as Reliability
 from syntagm.stats.mixed import (
     crossed as crossed,
     few_groups as few_groups,

@@ -143,10 +143,11 @@ def _effective(sizes: Numbers) -> float:
     return max(2.0, float(sizes.sum() ** 2 / (sizes**2).sum()))
 
 
-# Means of items that are not independent. Items that share a word, a frame or a source sentence are correlated: a suite of 16,800 pairs with seven verbs says
-# less about other verbs than 16,800 independent pairs would. The variance of the mean is computed from the sums of the
-# clusters, which are random, with the items in them (`stats.cluster_intervals.of_clusters`). The design effect is this
-# variance divided by that of independent items: n items contain as much information as n / effect independent ones.
+# Means of items that are not independent. Items that share a word, a frame or a source sentence are correlated: a
+# suite of 16,800 pairs with seven verbs says less about other verbs than 16,800 independent pairs would. The variance
+# of the mean is computed from the sums of the clusters, which are random, with the items in them (`of_clusters`). The
+# design effect is this variance divided by that of independent items: n items contain as much information as n /
+# effect independent ones.
 
 NUMBERS = ("value", "low", "high", "n", "units", "method")
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from syntagm.core import UsageError
 from syntagm.evaluation import TABLE, Estimate, Group, Kind, People, SuiteRecord
 from syntagm.runs import Run, named, titles
-from syntagm.stats import Interval, agreement, crossed, interval
+from syntagm.stats import Interval, crossed, interval, judgements
 from syntagm.suites import Formula, parse
 
 # What the difference of two conditions is, by what was asked for.
@@ -101,8 +101,8 @@ def agreement_over(run: Run, records: Sequence[SuiteRecord], model: str, title: 
     alpha, reach = nan, Interval(nan, nan, "no alpha")
     if asked != "times" and len(rows):
         values = rows["value"].to_numpy()
-        alpha = agreement.krippendorff(values, units.to_numpy())
-        reach = agreement.alpha_interval(values, units.to_numpy(), _codes(rows["person"]))
+        alpha = judgements.krippendorff(values, units.to_numpy())
+        reach = judgements.alpha_interval(values, units.to_numpy(), _codes(rows["person"]))
     excluded = int(run.record["people"].get("excluded people", 0))
     return Agreement(
         title, model, individual, majority, int(defined["value"].sum()), alpha, reach, rows["person"].n_unique(),
@@ -126,7 +126,7 @@ def _individual(rows: pl.DataFrame, group: Group, pooled: bool) -> Estimate:
     )
     people, items, strata = (_codes(counted[column]) for column in ("person", "key", "stratum"))
     values, weights = (counted[column].to_numpy() for column in ("value", "weight"))
-    value, found = agreement.weighted(values, weights, strata, Kind.VERDICT, people, items)
+    value, found = judgements.weighted(values, weights, strata, Kind.VERDICT, people, items)
     return found.estimate(group, value, len(rows))
 
 
@@ -244,7 +244,7 @@ def _effect(rows: pl.DataFrame, signs: dict[str, int], group: Group, asked: str)
     influences = weights * (chosen["value"].to_numpy() - np.array([means[each] for each in conditions]))
     people, items = _codes(chosen["person"]), _codes(chosen["item"])
     # A difference has no bounds, even one of shares.
-    found = agreement.of_influences(value, influences, Kind.NUMBER, people, items)
+    found = judgements.of_influences(value, influences, Kind.NUMBER, people, items)
     return found.estimate(group, value, len(chosen)), int(people.max()) + 1, int(items.max()) + 1
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from syntagm.core import UsageError
 from syntagm.evaluation import Estimate
 from syntagm.runs import Run, titles
-from syntagm.stats import agreement
+from syntagm.stats import judgements
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
 from syntagm.views.people import numbers
@@ -73,9 +73,9 @@ def make_table(runs: Sequence[Run], accepted: Accepted = 0, intervals: Intervals
         "items (jackknife).",
         "excluded: people who were excluded by the rules of the plan; all other columns are without them.",
     ]
-    least = min((min(row.people, row.majority.n) for row in found), default=agreement.FEW)
-    if least < agreement.FEW:
-        notes.append(f"Intervals from fewer than {agreement.FEW} people or items rest on few.")
+    least = min((min(row.people, row.majority.n) for row in found), default=judgements.FEW)
+    if least < judgements.FEW:
+        notes.append(f"Intervals from fewer than {judgements.FEW} people or items rest on few.")
     shown = [place for place, name in enumerate(COLUMNS) if accepted or name != "accepted"]
     columns = tuple(COLUMNS[place] for place in shown)
     kept = tuple(tuple(row[place] for place in shown) for row in rows)
