@@ -1,7 +1,7 @@
 from syntagm.stats import (
     acceptability as acceptability,
-    binned as binned,
     bootstrap as bootstrap,
+    cluster_intervals,
     cluster_intervals as cluster_intervals,
     correlation as correlation,
     in_words as in_words,

@@ -32,7 +32,7 @@ from syntagm.papers.warstadt2020.raw import PEOPLE, judgements, models, people, 
 from syntagm.papers.warstadt2020.tables import Known
 from syntagm.papers.warstadt2020.validation import samples_of_people, validation
 from syntagm.runs import Run, comparable_pairs, listed, named, titles
-from syntagm.stats import Sample, binned, correlations, suite_means
+from syntagm.stats import Sample, cluster_intervals, correlations, suite_means
 from syntagm.views import PROPERTIES, Figure, Table, contrasts, correlation, learning_curve, methods, phenomena, surface
 
 SUITES = ("warstadt2020",)
@@ -231,7 +231,7 @@ def _shallow(runs: Sequence[Run]) -> Outputs:
     other = pl.col("model").is_in(others)
     parts = [(other, predictors), (~other, surface.PREDICTORS)]
     table = pl.concat([surface.regressions(pairs.filter(models), chosen) for models, chosen in parts])
-    curves = binned.curves(pairs, surface.SHOWN)
+    curves = cluster_intervals.means_in_bins(pairs, surface.SHOWN)
     return {
         "table_shallow": tables.shallow_table(table, PROPERTIES),
         "surface": surface.draw(curves, "Which pairs are easy? Accuracy by length, surprisal and confidence"),
