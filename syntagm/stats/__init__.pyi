@@ -1,7 +1,6 @@
 from syntagm.stats import (
     acceptability as acceptability,
     bootstrap as bootstrap,
-    cluster_intervals,
     cluster_intervals as cluster_intervals,
     correlation as correlation,
     in_words as in_words,
@@ -13,7 +12,6 @@ from syntagm.stats import (
     paired as paired,
     paired_intervals as paired_intervals,
     planning as planning,
-    power as power,
     precision as precision,
     score as score,
     suite_intervals as suite_intervals,

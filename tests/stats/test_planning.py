@@ -10,7 +10,7 @@ from scipy import stats
 from syntagm.core import InputError, UsageError
 from syntagm.evaluation import Kind
 from syntagm.stats import Judgements, Resampling, judgements, model_classes, planning, suite_intervals, using
-from syntagm.stats.power import power as of_one_suite
+from syntagm.stats.planning import mcnemar_power as of_one_suite
 
 
 @pytest.fixture(autouse=True)
