@@ -30,8 +30,8 @@ from syntagm.stats import (
     interval,
     logit,
     paired_intervals,
+    score,
     suite_intervals,
-    suite_means,
     trajectory,
     using,
 )
@@ -230,10 +230,8 @@ def contrasts(draw: np.random.Generator, draws: int, n: int) -> Row:
     for p, q in ((0.5, 0.5), (0.9, 0.6), (0.98, 0.95), (0.3, 0.7)):
         outcomes = []
         for _ in range(draws):
-            pair = [
-                suite_means.of_counts(name, int(draw.binomial(n, chance)), n) for name, chance in (("a", p), ("b", q))
-            ]
-            found = suite_means.contrast([(pair[0], pair[1])], Group())
+            pair = [score.of_counts(name, int(draw.binomial(n, chance)), n) for name, chance in (("a", p), ("b", q))]
+            found = score.contrast([(pair[0], pair[1])], Group())
             outcomes.append(found.low <= p - q + 1e-12 and p - q - 1e-12 <= found.high)
         coverages.append(rate(outcomes))
     return row("difference of two suites (Newcombe)", f"{n} items each", coverages)

@@ -13,9 +13,9 @@ from syntagm.stats import (
     paired_intervals as paired_intervals,
     planning as planning,
     precision as precision,
+    score,
     score as score,
     suite_intervals as suite_intervals,
-    suite_means as suite_means,
     trajectory as trajectory,
     variance_shares as variance_shares,
 )
@@ -77,7 +77,6 @@ from syntagm.stats.precision import (
     items_for as items_for,
     reach_of as reach_of,
 )
-from syntagm.stats.score import Sample as Sample, verdicts as verdicts
-from syntagm.stats.suite_means import Key as Key, mean as mean
+from syntagm.stats.score import Key as Key, Sample as Sample, mean as mean, verdicts as verdicts
 from syntagm.stats.trajectory import Between as Between
 from syntagm.stats.verdict import FALSE as FALSE, HOLDS as HOLDS, OPEN as OPEN, Range as Range

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from syntagm.evaluation import Group, Kind
-from syntagm.stats import mean, suite_means
-from syntagm.stats.suite_means import contrast, of_counts, of_differences, of_results, of_values
+from syntagm.stats import mean, score
+from syntagm.stats.score import contrast, of_counts, of_differences, of_results, of_values
 from syntagm.views.methods import differences
 
 NAN = float("nan")
@@ -112,4 +112,4 @@ def test_differences_pair_answers_so_that_what_is_the_same_differs_little() -> N
 
 def test_without_prefix_methods_there_is_nothing_to_compare() -> None:
     assert differences(table(("s", "1", WHOLE, 1.0)), TIE, {}) == []
-    assert suite_means.of_results(table(), WHOLE, Kind.VERDICT, TIE) == {}
+    assert score.of_results(table(), WHOLE, Kind.VERDICT, TIE) == {}

@@ -7,7 +7,7 @@ import numpy as np
 from syntagm.core import InputError, csv, json, utf8
 from syntagm.evaluation import Kind
 from syntagm.papers.warstadt2020.paradigms import published
-from syntagm.stats import Key, Sample, suite_means
+from syntagm.stats import Key, Sample, score
 
 MODELS = {"ngram": "5-gram", "lstm": "LSTM", "txl": "TXL", "gpt2": "GPT-2"}
 PEOPLE = "people"
@@ -36,7 +36,7 @@ def models(path: Path) -> dict[Key, Sample]:
                 raise InputError(f"{path}, line {number}", f"{right / PAIRS} for {name}", f"a share of {PAIRS} pairs")
             if (name, suite) in samples:
                 raise InputError(f"{path}, line {number}", f"{suite} twice", "each paradigm once")
-            samples[name, suite] = suite_means.of_counts(suite, round(right), PAIRS)
+            samples[name, suite] = score.of_counts(suite, round(right), PAIRS)
     _refuse_lacking(str(path), {suite for _, suite in samples})
     return samples
 
@@ -79,7 +79,7 @@ def people(judgements: Judgements) -> dict[Key, Sample]:
     for suite in published():
         if suite in judgements:
             rates = [float(np.mean(chosen)) for chosen in judgements[suite].values()]
-            samples[PEOPLE, suite] = suite_means.of_values(suite, Kind.SHARE, rates)
+            samples[PEOPLE, suite] = score.of_values(suite, Kind.SHARE, rates)
     return samples
 
 

@@ -32,7 +32,7 @@ from syntagm.papers.warstadt2020.raw import PEOPLE, judgements, models, people, 
 from syntagm.papers.warstadt2020.tables import Known
 from syntagm.papers.warstadt2020.validation import samples_of_people, validation
 from syntagm.runs import Run, comparable_pairs, listed, named, titles
-from syntagm.stats import Sample, cluster_intervals, correlations, suite_means
+from syntagm.stats import Sample, cluster_intervals, correlations, score
 from syntagm.views import PROPERTIES, Figure, Table, contrasts, correlation, learning_curve, methods, phenomena, surface
 
 SUITES = ("warstadt2020",)
@@ -55,7 +55,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
     >>> of_runs([])
     {}
     """
-    samples: dict[suite_means.Key, Sample] = {}
+    samples: dict[score.Key, Sample] = {}
     known: dict[str, Paradigm] = {}
     models, groups = divided(runs)
     for name, run in named(models):
@@ -65,7 +65,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
             raise RunError(run.place, f"no suite with the prediction {MEASURE}", "at least one", cure)
         known |= paradigms(suites)
         results = run.results().with_columns(model=pl.lit(name))
-        by_suite = suite_means.of_results(results, MEASURE, run.kind(MEASURE), run.tolerance)
+        by_suite = score.of_results(results, MEASURE, run.kind(MEASURE), run.tolerance)
         samples |= {key: sample for key, sample in by_suite.items() if key[1] in known}
     for name, run in named(groups):
         known |= paradigms(run.suites)

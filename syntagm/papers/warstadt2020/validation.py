@@ -13,7 +13,7 @@ from syntagm.papers.cited import cited
 from syntagm.papers.warstadt2020.paradigms import Paradigm
 from syntagm.papers.warstadt2020.tables import Known
 from syntagm.runs import Run
-from syntagm.stats import Key, Sample, suite_means
+from syntagm.stats import Key, Sample, score
 from syntagm.views import Cell, Table, agreement_over, or_none
 
 # The share of the pairs of an accepted paradigm that are won.
@@ -24,7 +24,7 @@ PEOPLE, WON, JUDGEMENTS = "people (paper)", "won (paper)", "judgements (paper)"
 def samples_of_people(name: str, run: Run) -> dict[Key, Sample]:
     """Return the share of people who chose the good sentence of each pair: (name, paradigm) -> sample."""
     return {
-        (name, suite.name): suite_means.of_values(suite.name, Kind.SHARE, people.rates(run, suite.name)["rate"])
+        (name, suite.name): score.of_values(suite.name, Kind.SHARE, people.rates(run, suite.name)["rate"])
         for suite in run.suites
     }
 
