@@ -9,9 +9,9 @@ from statistics import NormalDist
 
 import numpy as np
 
+from syntagm.evaluation import chance_level
 from syntagm.evaluation.align import align
-from syntagm.evaluation.chance import event as _event, share
-from syntagm.evaluation.chance.event import Event, Inequality
+from syntagm.evaluation.chance_level import Event, Inequality
 from syntagm.models import LanguageModel, Surprisals
 from syntagm.models.random.model import DEVIATION, MEAN, Random
 from syntagm.suites import Formula, Item, Reference, Sentence
@@ -28,12 +28,12 @@ def event(item: Item, formula: Formula, model: Random) -> Event:
         for condition in conditions
         for region, drawn in _regions(item.sentences[condition], model).items()
     }
-    return _in_draws(_event.read(formula.tree), values)
+    return _in_draws(chance_level.event_of(formula.tree), values)
 
 
 def draws(found: Event) -> frozenset[str]:
     """The draws that a verdict rests on; what stands on both sides of a comparison has cancelled out."""
-    return frozenset(reference.region for one in _event.within(found) for reference, _ in one.terms)
+    return frozenset(reference.region for one in chance_level.inequalities(found) for reference, _ in one.terms)
 
 
 def probability(found: Event) -> float:
@@ -44,8 +44,10 @@ def probability(found: Event) -> float:
     if isinstance(found, Inequality):
         mean = MEAN * sum(times for _, times in found.terms)
         return 1 - NormalDist(mean, DEVIATION * (found @ found) ** 0.5).cdf(0)
-    assert not any(sum(times for _, times in one.terms) for one in _event.within(found)), "different numbers of words"
-    return float(share.share(found)[0])
+    assert not any(sum(times for _, times in one.terms) for one in chance_level.inequalities(found)), (
+        "different numbers of words"
+    )
+    return float(chance_level.probability(found)[0])
 
 
 def independent(found: Iterable[Event]) -> list[int]:
@@ -79,7 +81,7 @@ def _in_draws(found: Event, values: Mapping[Reference, Draws]) -> Event:
     if isinstance(found, bool):
         return found
     if not isinstance(found, Inequality):
-        return _event.join(found.every, [_in_draws(part, values) for part in found.parts])
+        return chance_level.joined_events(found.every, [_in_draws(part, values) for part in found.parts])
     total: Counter[str] = Counter()
     for reference, times in found.terms:
         for draw, count in values[reference].items():

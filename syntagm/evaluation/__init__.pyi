@@ -1,7 +1,18 @@
-from syntagm.evaluation import baselines as baselines, people as people, result as result, texts as texts
+from syntagm.evaluation import (
+    baselines as baselines,
+    chance_level as chance_level,
+    people as people,
+    result as result,
+    texts as texts,
+)
 from syntagm.evaluation.align import Rule as Rule
 from syntagm.evaluation.baselines import Baseline as Baseline, Frequencies as Frequencies, frequencies as frequencies
-from syntagm.evaluation.chance.chance import Chance as Chance, against_chance as against_chance, unknown as unknown
+from syntagm.evaluation.chance_level import (
+    Chance as Chance,
+    against_chance as against_chance,
+    chance as chance,
+    unknown as unknown,
+)
 from syntagm.evaluation.context import Limit as Limit
 from syntagm.evaluation.conventions import (
     convention as convention,

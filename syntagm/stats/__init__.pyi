@@ -13,7 +13,6 @@ from syntagm.stats import (
     paired_intervals as paired_intervals,
     planning as planning,
     precision as precision,
-    score,
     score as score,
     suite_intervals as suite_intervals,
     trajectory as trajectory,

@@ -10,7 +10,7 @@ import pytest
 
 from syntagm.core import InputError
 from syntagm.evaluation import Chance
-from syntagm.evaluation.chance.chance import ANY, NORMAL, chance, comparisons, known, mean
+from syntagm.evaluation.chance_level import ANY, NORMAL, chance, comparisons, known, mean
 from syntagm.suites import Formula, parse
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)

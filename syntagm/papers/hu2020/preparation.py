@@ -13,7 +13,7 @@ from functools import cache
 import polars as pl
 
 from syntagm.core import InputError, UsageError
-from syntagm.evaluation.chance import chance
+from syntagm.evaluation import chance_level
 from syntagm.papers.cited import cited
 from syntagm.papers.hu2020.models import LABELS, NOT_OF_THE_STUDY, WITHDRAWAL, WITHDRAWN, WORD_BY_WORD
 from syntagm.papers.hu2020.raw import PERPLEXITY, Raw, circuit_of
@@ -98,7 +98,7 @@ def chances_of(raw: Raw, suites: Sequence[str]) -> dict[str, float]:
     if len(simulated) == len(suites):
         return simulated
     known = formulas()
-    return {name: chance.known(known[name]).value for name in suites if name in known}
+    return {name: chance_level.known(known[name]).value for name in suites if name in known}
 
 
 def formulas() -> dict[str, Formula]:
