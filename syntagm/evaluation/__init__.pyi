@@ -14,17 +14,11 @@ from syntagm.evaluation.chance_level import (
     unknown as unknown,
 )
 from syntagm.evaluation.context import Limit as Limit
-from syntagm.evaluation.conventions import (
-    convention as convention,
-    linking as linking,
-    normalisation as normalisation,
-    ratings as ratings,
-    treatments as treatments,
-    unigram as unigram,
-)
+from syntagm.evaluation.conventions import convention as convention, linking as linking
 from syntagm.evaluation.conventions.convention import (
     DEFAULT as DEFAULT,
     PUBLISHED as PUBLISHED,
+    TREATMENTS as TREATMENTS,
     Convention as Convention,
     Judge as Judge,
     canonical as canonical,
@@ -32,11 +26,22 @@ from syntagm.evaluation.conventions.convention import (
     recorded as recorded,
     value as value,
 )
-from syntagm.evaluation.conventions.linking import LINKINGS as LINKINGS
-from syntagm.evaluation.conventions.normalisation import COSTS as COSTS, Cost as Cost, Score as Score, margin as margin
-from syntagm.evaluation.conventions.scored import Tokens as Tokens, differing as differing, scored as scored
-from syntagm.evaluation.conventions.treatments import TREATMENTS as TREATMENTS
-from syntagm.evaluation.conventions.unigram import Case as Case, Unigrams as Unigrams
+from syntagm.evaluation.conventions.linking import (
+    COSTS as COSTS,
+    LINKINGS as LINKINGS,
+    Cost as Cost,
+    Score as Score,
+    margin as margin,
+)
+from syntagm.evaluation.conventions.scored import (
+    Case as Case,
+    Scored as Scored,
+    Tokens as Tokens,
+    Unigrams as Unigrams,
+    differing as differing,
+    load_unigrams as load_unigrams,
+    scored as scored,
+)
 from syntagm.evaluation.gaps import nucleus as nucleus
 from syntagm.evaluation.gaps.candidates import Candidates as Candidates, candidates as candidates
 from syntagm.evaluation.gaps.nucleus import (

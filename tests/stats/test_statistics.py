@@ -10,8 +10,7 @@ import pytest
 from toy_runs import FULL, agreement, pairs, toy_run
 
 from syntagm.core import InputError, UsageError
-from syntagm.evaluation import Estimate, Group, Kind, normalisation
-from syntagm.evaluation.conventions.unigram import counted
+from syntagm.evaluation import Estimate, Group, Kind, counted_unigrams, linking
 from syntagm.runs import Run
 from syntagm.stats import mcnemar, planning
 from syntagm.stats.cluster_intervals import clustered
@@ -124,7 +123,7 @@ def test_words_without_frequency_are_left_out_of_the_correlation_and_named() -> 
     assert with_frequency(found, {"a": 1, "b": 30}) == (None, ["c", "d"])
 
 
-UNIGRAMS = counted([["The", "dog", "barks"], ["The", "cat", "bark"], ["The", "dog", "dog"]], "three sentences")
+UNIGRAMS = counted_unigrams([["The", "dog", "barks"], ["The", "cat", "bark"], ["The", "dog", "dog"]], "three sentences")
 
 
 def test_unigram_probabilities_sum_to_one() -> None:
@@ -136,13 +135,13 @@ def test_unigram_probabilities_sum_to_one() -> None:
 
 
 def test_lower_case_counts_and_looks_up_alike() -> None:
-    lower = counted([["The", "the"]], "one sentence", lower=True)
+    lower = counted_unigrams([["The", "the"]], "one sentence", lower=True)
     assert dict(lower.counts or {}) == {"the": 2}
     assert lower.bits(["THE"])[0] == lower.bits(["the"])[0]
 
 
 def test_costs_of_a_sentence_by_pencil() -> None:
-    found = normalisation.costs(np.array([1.0, 3.0, 5.0]), np.array([2.0, 2.0, 8.0]))
+    found = linking.costs(np.array([1.0, 3.0, 5.0]), np.array([2.0, 2.0, 8.0]))
     assert {name: cost for name, (cost, _) in found.items()} == pytest.approx(
         {
             "bits": 9,
@@ -154,8 +153,8 @@ def test_costs_of_a_sentence_by_pencil() -> None:
             "word_ratio": 3 / 2,
         }
     )
-    assert all(math.isnan(cost) for cost, _ in normalisation.costs(np.array([]), np.array([])).values())
-    undefined = normalisation.costs(np.array([1.0, math.nan]), np.array([2.0, 2.0]))
+    assert all(math.isnan(cost) for cost, _ in linking.costs(np.array([]), np.array([])).values())
+    undefined = linking.costs(np.array([1.0, math.nan]), np.array([2.0, 2.0]))
     assert all(math.isnan(cost) for cost, _ in undefined.values())
 
 
@@ -186,7 +185,7 @@ def test_normalised_results_by_pencil(run: Run) -> None:
 
 
 def test_the_unigram_model_decides_where_the_words_differ_in_frequency(run: Run) -> None:
-    frequent = counted([["barks"]] * 30 + [["bark"]], "a text of barks")
+    frequent = counted_unigrams([["barks"]] * 30 + [["bark"]], "a text of barks")
     found = results(run, "agreement", frequent).filter(pl.col("measure") == "slor")
     # barks costs log2(31 / 2) = 3.95 bits less by itself; 1.585 - 3.95 and -1 - 3.95 and 0 - 3.95 bits, over three
     # words.

@@ -16,9 +16,7 @@ from toy_runs import agreement, pairs
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.core import InputError, RunError, UsageError
-from syntagm.evaluation import Convention, Judge, Predictions, differing, linking, ratings, scored
-from syntagm.evaluation.conventions.scored import Scored
-from syntagm.evaluation.conventions.unigram import counted
+from syntagm.evaluation import Convention, Judge, Predictions, Scored, counted_unigrams, differing, linking, scored
 from syntagm.models import Surprisals
 from syntagm.runs import Rejudged, Run, rejudged, run_suites
 from syntagm.runs.evaluate import evaluate
@@ -29,7 +27,7 @@ from syntagm.views import auc as separation, claims, conventions
 from syntagm.views.conventions import numbers
 
 WORDS = ("the", "naïve", "dogs", "near", "us", "barks", "well-known", "雪人", "who", "it's")
-UNIGRAMS = counted([["the", "dogs", "barks"], ["the", "who"]], "two sentences")
+UNIGRAMS = counted_unigrams([["the", "dogs", "barks"], ["the", "who"]], "two sentences")
 
 
 def sentence(draw: random.Random) -> tuple[str, Surprisals, list[list[float]]]:
@@ -48,7 +46,7 @@ def sentence(draw: random.Random) -> tuple[str, Surprisals, list[list[float]]]:
 
 
 def independently(name: str, text: str, by_word: list[list[float]], begin: int, end: int) -> float:
-    """The cost in plain Python; `begin` and `end` are those of the differing words, counted in words."""
+    """The cost in plain Python; `begin` and `end` are those of the differing words, counted_unigrams in words."""
     flat = [number for own in by_word for number in own]
     words = [math.fsum(own) for own in by_word]
     counts = {"the": 2, "dogs": 1, "barks": 1, "who": 1}
@@ -156,19 +154,19 @@ def test_morcela_recovers_planted_parameters(tmp_path: Path) -> None:
         known[text] = scored(text, answer, True, unigrams=UNIGRAMS)
     planted = linking.morcela(0.6, 2.5)
     given = {text: -0.3 * planted.cost(each)[0] + 1.2 for text, each in known.items()}
-    exact = ratings.fit(known, given)
+    exact = linking.fit_ratings(known, given)
     assert (exact.beta, exact.gamma) == pytest.approx((0.6, 2.5), abs=1e-8)
     assert (exact.slope, exact.intercept, exact.correlation) == pytest.approx((0.3, 1.2, 1.0))
-    noisy = ratings.fit(known, {text: rating + noise.normal(0, 0.05) for text, rating in given.items()})
+    noisy = linking.fit_ratings(known, {text: rating + noise.normal(0, 0.05) for text, rating in given.items()})
     assert (noisy.beta, noisy.gamma) == pytest.approx((0.6, 2.5), abs=0.35)
     path = tmp_path / "ratings.csv"
     path.write_text("text,rating\n" + "".join(f'"{text}",{rating!r}\n' for text, rating in given.items()), "utf-8")
-    assert ratings.read(str(path)) == pytest.approx(given)
+    assert linking.read_ratings(str(path)) == pytest.approx(given)
     with pytest.raises(InputError, match="3 rated sentences; expected at least 20"):
-        ratings.fit(known, dict(list(given.items())[:3]))
+        linking.fit_ratings(known, dict(list(given.items())[:3]))
     path.write_text("text,rating\na,many\n")
     with pytest.raises(InputError, match="line 2, rating: 'many'; expected a number"):
-        ratings.read(str(path))
+        linking.read_ratings(str(path))
 
 
 def run_of(*texts: tuple[str, str], model: str = "toy") -> Run:

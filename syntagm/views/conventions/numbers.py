@@ -15,9 +15,9 @@ from syntagm.evaluation import (
     Judge,
     Tokens,
     Unigrams,
-    ratings as _ratings,
+    linking,
+    load_unigrams,
     scored,
-    unigram,
 )
 from syntagm.runs import Run, listed, pairs, whole
 
@@ -58,7 +58,7 @@ def choose(run: Run, source: Source, names: Sequence[str] = ()) -> Chosen:
     unigrams = None
     if source.unigrams:
         texts = (text for suite in run.suites for text in run.scored(suite.name)["text"].unique())
-        unigrams = unigram.read(source.unigrams, texts, source.tokens, source.case)
+        unigrams = load_unigrams(source.unigrams, texts, source.tokens, source.case)
     notes: tuple[str, ...] = ()
     if names:
         found = [Convention.parse(name) for name in dict.fromkeys((DEFAULT, *names))]
@@ -79,8 +79,8 @@ def choose(run: Run, source: Source, names: Sequence[str] = ()) -> Chosen:
     return Chosen(tuple(found), unigrams, notes)
 
 
-def _fitted(run: Run, source: Source, unigrams: Unigrams) -> "_ratings.Fit":
-    given = _ratings.read(source.ratings)
+def _fitted(run: Run, source: Source, unigrams: Unigrams) -> linking.Fit:
+    given = linking.read_ratings(source.ratings)
     first_scored = run.record["model"]["start"] is not None
     known = {}
     for suite in run.suites:
@@ -89,7 +89,7 @@ def _fitted(run: Run, source: Source, unigrams: Unigrams) -> "_ratings.Fit":
                 known[sentence.text] = scored(
                     sentence.text, answer, first_scored, unigrams=unigrams, tokens=source.tokens
                 )
-    return _ratings.fit(known, given, source.ratings)
+    return linking.fit_ratings(known, given, source.ratings)
 
 
 def results(run: Run, suite: str, chosen: Chosen, tokens: Tokens = "blanks") -> pl.DataFrame:

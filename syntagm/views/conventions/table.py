@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from syntagm.core import UsageError
-from syntagm.evaluation import DEFAULT, Case, Estimate, Tokens, kind_of, linking, treatments
+from syntagm.evaluation import DEFAULT, Case, Estimate, Tokens, convention, kind_of, linking
 from syntagm.runs import Run, named, titles, whole
 from syntagm.stats import in_words, score
 from syntagm.views.conventions.numbers import (
@@ -103,7 +103,7 @@ def describe(names: Sequence[str] | dict[str, None]) -> tuple[str, ...]:
     """Explain conventions, each linking function and treatment once."""
     parts = dict.fromkeys(part for name in names for part in name.split("+"))
     known = [linking.BY_NAME[part] for part in parts if part in linking.BY_NAME]
-    treated = [treatments.BY_NAME[part] for part in parts if part in treatments.BY_NAME]
+    treated = [convention.TREATMENT_BY_NAME[part] for part in parts if part in convention.TREATMENT_BY_NAME]
     functions = "; ".join(f"{each.name}: {each.formula}" for each in known)
     rules = "; ".join(f"{each.name}: {each.says}" for each in treated)
     symbols = (

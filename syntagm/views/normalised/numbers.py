@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from syntagm.core import FormulaError
-from syntagm.evaluation import Case, Cost, Score, Tokens, Unigrams, normalisation, scored, unigram
+from syntagm.evaluation import Case, Cost, Score, Tokens, Unigrams, linking, load_unigrams, scored
 from syntagm.runs import Run
 from syntagm.suites import compared, parse
 
@@ -37,7 +37,7 @@ def whole(run: Run, suite: str) -> dict[str, tuple[str, str]]:
 
 def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks") -> pl.DataFrame:
     """Judge the items of a suite by each score; the columns of `SCHEMA` suit `score.accuracy`."""
-    # There is one row for each item and measure. Measures have the names of `normalisation.COSTS`. If a suite has
+    # There is one row for each item and measure. Measures have the names of `linking.COSTS`. If a suite has
     # several predictions about whole sentences, the name of the prediction is added, as in
     # `slor(grammatical_intrusive)`. The margin is exactly 0 if the difference in bits is within the tolerance of the
     # run; n counts words.
@@ -49,8 +49,8 @@ def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks")
             if better not in conditions or worse not in conditions:
                 continue
             (good, first), (bad, second) = conditions[better], conditions[worse]
-            for name in normalisation.COSTS:
-                margin = normalisation.margin(good[name], bad[name], run.tolerance_in_bits)
+            for name in linking.COSTS:
+                margin = linking.margin(good[name], bad[name], run.tolerance_in_bits)
                 value = np.nan if margin != margin else float(margin > 0)
                 measure = name if single else f"{name}({prediction})"
                 rows.append((run.model, suite, item, measure, value, margin, first + second))
@@ -72,7 +72,7 @@ def _items(
             sentence.text, answer, run.record["model"]["start"] is not None, unigrams=unigrams, tokens=tokens
         )
         assert prepared.unigram is not None
-        conditions[condition] = normalisation.costs(prepared.words, prepared.unigram), len(prepared.words)
+        conditions[condition] = linking.costs(prepared.words, prepared.unigram), len(prepared.words)
     if conditions:
         yield last, conditions
 
@@ -80,4 +80,4 @@ def _items(
 def read_unigrams(source: str, run: Run, tokens: Tokens = "blanks", case: Case = "keep") -> Unigrams:
     """Read or compute the unigram model that an option names."""
     texts = (text for suite in run.suites for text in run.scored(suite.name)["text"].unique())
-    return unigram.read(source, texts, tokens, case)
+    return load_unigrams(source, texts, tokens, case)
