@@ -38,22 +38,24 @@ from syntagm.evaluation.conventions.scored import (
     Scored as Scored,
     Tokens as Tokens,
     Unigrams as Unigrams,
+    counted_unigrams as counted_unigrams,
     differing as differing,
     load_unigrams as load_unigrams,
     scored as scored,
 )
-from syntagm.evaluation.gaps import nucleus as nucleus
-from syntagm.evaluation.gaps.candidates import Candidates as Candidates, candidates as candidates
-from syntagm.evaluation.gaps.nucleus import (
-    PUBLISHED_BOTTOM as PUBLISHED_BOTTOM,
-    PUBLISHED_TOP as PUBLISHED_TOP,
-    Cut as Cut,
-    Eligible as Eligible,
-    cuts as cuts,
-)
-from syntagm.evaluation.gaps.shares import shares as shares
 from syntagm.evaluation.gaps.tables import schemas as schemas
 from syntagm.evaluation.gaps.task import Gaps as Gaps
+from syntagm.evaluation.gaps.weights import (
+    PUBLISHED_BOTTOM as PUBLISHED_BOTTOM,
+    PUBLISHED_TOP as PUBLISHED_TOP,
+    Candidates as Candidates,
+    Cut as Cut,
+    Eligible as Eligible,
+    candidates as candidates,
+    canonical_cuts as canonical_cuts,
+    parse_cut as parse_cut,
+    shares as shares,
+)
 from syntagm.evaluation.items import SENTENCES as SENTENCES, TABLES as TABLES
 from syntagm.evaluation.measure import Judgement as Judgement, Measure as Measure
 from syntagm.evaluation.measured import Measures as Measures

@@ -167,7 +167,7 @@ def fill(
         limit: the maximum number of items per suite, drawn at random; the run records it.
         seed: the seed of the random draw.
         eligible: which rows of the list to use: "all" that the model can score, or only "single-token" rows.
-        top, bottom: nucleus cut-offs as probability masses, in any order; see `tasks.gaps.shares`. With a cut-off, only
+        top, bottom: nucleus cut-offs as probability masses, in any order; see `evaluation.gaps.weights`. With a cut-off, only
             rows whose forms are single tokens count.
         shared: whether the gap replaces the word that an item's sentences share, instead of the word in which they
             differ.

@@ -15,8 +15,8 @@ from syntagm.evaluation.gaps.context import (
     comparisons,
     contexts,
     knows,
+    suite_contexts,
 )
-from syntagm.evaluation.gaps.distinct_contexts import suite_contexts
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, WordList, WordRow, parse, read_suites
 from syntagm.suites.word_list import read
 

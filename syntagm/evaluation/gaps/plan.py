@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from syntagm.core import InputError, Shape
-from syntagm.evaluation.gaps.context import Labels
-from syntagm.evaluation.gaps.distinct_contexts import ContextItem, DistinctContext, SuiteContexts, suite_contexts
+from syntagm.evaluation.gaps.context import ContextItem, DistinctContext, Labels, SuiteContexts, suite_contexts
 from syntagm.evaluation.slices import suite_hash
 from syntagm.evaluation.task import Plan, SuiteRecord, Unit, suite_record
 from syntagm.suites import Suite

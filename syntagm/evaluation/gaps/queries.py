@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.evaluation.gaps.candidates import Candidates, candidates, spread
-from syntagm.evaluation.gaps.distinct_contexts import DistinctContext
-from syntagm.evaluation.gaps.nucleus import Eligible
+from syntagm.evaluation.gaps.context import DistinctContext
+from syntagm.evaluation.gaps.weights import Candidates, Eligible, candidates, spread
 from syntagm.models import Fill, Gap, LanguageModel
 from syntagm.suites import WordList
 

@@ -8,14 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from syntagm.core import Shape, UsageError
-from syntagm.evaluation.gaps import nucleus, plan, tables
-from syntagm.evaluation.gaps.candidates import Candidates
-from syntagm.evaluation.gaps.context import Labels
-from syntagm.evaluation.gaps.distinct_contexts import ContextItem, DistinctContext, suite_contexts
-from syntagm.evaluation.gaps.nucleus import Cut, Eligible
-from syntagm.evaluation.gaps.pair_accuracy import Tse
+from syntagm.evaluation.gaps import plan, tables
+from syntagm.evaluation.gaps.context import ContextItem, DistinctContext, Labels, suite_contexts
 from syntagm.evaluation.gaps.queries import Question, questions
-from syntagm.evaluation.gaps.shares import shares
+from syntagm.evaluation.gaps.weights import ELIGIBLE, Candidates, Cut, Eligible, Tse, canonical_cuts, shares
 from syntagm.evaluation.items import count_reason
 from syntagm.evaluation.result import Kind, Result
 from syntagm.evaluation.task import Judged, Options, Plan, Schema, Task, Unit
@@ -52,7 +48,7 @@ class Gaps(Task[Contexts]):
     Arguments:
         words: the word list.
         eligible: which rows to use: "all" that the model can score, or only "single-token" rows.
-        top, bottom: nucleus cut-offs as probability masses, in any order; see `tasks.gaps.shares`.
+        top, bottom: nucleus cut-offs as probability masses, in any order; see `evaluation.gaps.weights`.
         shared: whether the gap replaces the word that an item's sentences share, instead of the word in which they
             differ.
         most_probable: the number of most probable entries of the model's vocabulary to keep for each context.
@@ -71,7 +67,7 @@ class Gaps(Task[Contexts]):
             "tolerance": float,
             "words": {"name": str, "hash": str, "labels": [str], "rows": int},
             "blank": frozenset({"shared", "differing"}),
-            "eligible": frozenset(nucleus.ELIGIBLE),
+            "eligible": frozenset(ELIGIBLE),
             "top": [float],
             "bottom": [float],
             "most_probable?": int,
@@ -90,9 +86,9 @@ class Gaps(Task[Contexts]):
     def __post_init__(self) -> None:
         if self.most_probable < 0:
             raise UsageError("--most-probable", str(self.most_probable), "a number of entries, 0 or more")
-        if self.eligible not in nucleus.ELIGIBLE:
-            raise UsageError("--eligible", repr(self.eligible), " or ".join(nucleus.ELIGIBLE))
-        nucleus.cuts(tuple(self.top), tuple(self.bottom))
+        if self.eligible not in ELIGIBLE:
+            raise UsageError("--eligible", repr(self.eligible), " or ".join(ELIGIBLE))
+        canonical_cuts(tuple(self.top), tuple(self.bottom))
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -101,7 +97,7 @@ class Gaps(Task[Contexts]):
 
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
         """Return the word list (with its hash), the kind of gap, the rule for eligible rows, the cut-offs, and what is kept."""
-        cuts, words = nucleus.cuts(tuple(self.top), tuple(self.bottom)), self.words
+        cuts, words = canonical_cuts(tuple(self.top), tuple(self.bottom)), self.words
         return {
             "tolerance": tolerance,
             "words": {"name": words.name, "hash": words.hash, "labels": list(words.labels), "rows": len(words.rows)},
@@ -183,7 +179,7 @@ class Gaps(Task[Contexts]):
 
 
 def _cuts(options: Options) -> tuple[Cut, ...]:
-    return nucleus.cuts(tuple(options["top"]), tuple(options["bottom"]))
+    return canonical_cuts(tuple(options["top"]), tuple(options["bottom"]))
 
 
 def _as_recorded(limits: list[float], recorded: Options, end: str) -> list[float]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 import polars as pl
 
 from syntagm.core import RunError
-from syntagm.evaluation import Cut, Gaps, nucleus
+from syntagm.evaluation import Cut, Gaps, canonical_cuts
 from syntagm.runs import Run
 from syntagm.suites import WordList, kept
 
@@ -30,7 +30,7 @@ def over_gaps(run: Run) -> bool:
 def cuts(run: Run) -> tuple[Cut, ...]:
     """Return the nucleus cut-offs of a run."""
     options = run.record["options"]
-    return nucleus.cuts(tuple(options["top"]), tuple(options["bottom"]))
+    return canonical_cuts(tuple(options["top"]), tuple(options["bottom"]))
 
 
 @lru_cache(maxsize=16)
