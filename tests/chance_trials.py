@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from syntagm.evaluation import chance_level
-from syntagm.evaluation.align import align
+from syntagm.evaluation.alignment import align
 from syntagm.evaluation.chance_level import Event, Inequality
 from syntagm.models import LanguageModel, Surprisals
 from syntagm.models.random.model import DEVIATION, MEAN, Random

@@ -5,7 +5,7 @@ from syntagm.evaluation import (
     result as result,
     texts as texts,
 )
-from syntagm.evaluation.align import Rule as Rule
+from syntagm.evaluation.alignment import Reading as Reading, Rule as Rule
 from syntagm.evaluation.baselines import Baseline as Baseline, Frequencies as Frequencies, frequencies as frequencies
 from syntagm.evaluation.chance_level import (
     Chance as Chance,
@@ -13,7 +13,7 @@ from syntagm.evaluation.chance_level import (
     chance as chance,
     unknown as unknown,
 )
-from syntagm.evaluation.context import Limit as Limit
+from syntagm.evaluation.context import Limit as Limit, limited_tables as limited_tables
 from syntagm.evaluation.conventions import convention as convention, linking as linking
 from syntagm.evaluation.conventions.convention import (
     DEFAULT as DEFAULT,
@@ -56,18 +56,18 @@ from syntagm.evaluation.gaps.weights import (
     parse_cut as parse_cut,
     shares as shares,
 )
-from syntagm.evaluation.items import SENTENCES as SENTENCES, TABLES as TABLES
+from syntagm.evaluation.items import (
+    SENTENCES as SENTENCES,
+    TABLES as TABLES,
+    suite_hash as suite_hash,
+    whole_sentences as whole_sentences,
+)
 from syntagm.evaluation.measure import Judgement as Judgement, Measure as Measure
 from syntagm.evaluation.measured import Measures as Measures
 from syntagm.evaluation.measures import parse as parse
 from syntagm.evaluation.people import ANSWERS as ANSWERS, TABLE as TABLE, People as People, item_values as item_values
 from syntagm.evaluation.perplexity import Perplexity as Perplexity, division as division, perplexities as perplexities
-from syntagm.evaluation.predictions.task import (
-    Predictions as Predictions,
-    warnings_of_convention as warnings_of_convention,
-)
-from syntagm.evaluation.reading import Reading as Reading
-from syntagm.evaluation.regions import whole_sentences as whole_sentences
+from syntagm.evaluation.predictions import Predictions as Predictions, warnings_of_convention as warnings_of_convention
 from syntagm.evaluation.result import (
     FEW_NUMBERS as FEW_NUMBERS,
     IN_BRIEF as IN_BRIEF,
@@ -82,8 +82,6 @@ from syntagm.evaluation.result import (
     unseen as unseen,
     unseen_of as unseen_of,
 )
-from syntagm.evaluation.slices import suite_hash as suite_hash
-from syntagm.evaluation.spans import Spans as Spans
 from syntagm.evaluation.sums import FULL as FULL, REPORTED as REPORTED, Sum as Sum, Sums as Sums
 from syntagm.evaluation.task import (
     RESULTS as RESULTS,
@@ -100,6 +98,7 @@ from syntagm.evaluation.task import (
 )
 from syntagm.evaluation.texts import (
     Count as Count,
+    Spans as Spans,
     Text as Text,
     columns as columns,
     counted as counted,
@@ -109,4 +108,6 @@ from syntagm.evaluation.texts import (
     refuse_file_name as refuse_file_name,
     refuse_options as refuse_options,
     score_text as score_text,
+    text_tables as text_tables,
+    word_spans as word_spans,
 )

@@ -41,7 +41,7 @@ def evaluate(
         stop_at: the half-width of the 95% interval of each suite's accuracy for which a pilot chooses the number of items,
             instead of a limit; see `stats.precision`. The run records it.
         seed: the seed of the random draw.
-        align: the rule that assigns tokens to regions; see `syntagm.evaluation.align`.
+        align: the rule that assigns tokens to regions; see `syntagm.evaluation.alignment`.
         convention: the number of a sentence that is compared, where predictions compare two whole sentences: the sum of
             bits, the name of another convention, or `published` for that of each dataset's authors.
         exclude: items that are left out, as pairs of suite and item; or a CSV file with these columns.
@@ -95,7 +95,7 @@ def run_suites(
         stop_at: the half-width of the 95% interval of each suite's accuracy for which a pilot chooses the number of items,
             instead of a limit; see `stats.precision`. The run records it.
         seed: the seed of the random draw.
-        align: the rule that assigns tokens to regions; see `syntagm.evaluation.align`.
+        align: the rule that assigns tokens to regions; see `syntagm.evaluation.alignment`.
         convention: the number of a sentence that is compared, where predictions compare two whole sentences: the sum of
             bits, the name of another convention, or `published` for that of each dataset's authors.
         exclude: items that are left out, as pairs of suite and item; or a CSV file with these columns.

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from syntagm.core import UsageError, shown, span
 from syntagm.evaluation import unseen
-from syntagm.evaluation.regions import regions
+from syntagm.evaluation.items import regions
 from syntagm.runs import Run, chosen_suite, having
 from syntagm.stats import interval, paired_intervals
 from syntagm.suites import Reference, direction_of, language_of

@@ -24,9 +24,8 @@ from syntagm.evaluation.gaps.weights import (
     shares,
     spread,
 )
-from syntagm.evaluation.items import count_reason
+from syntagm.evaluation.items import count_reason, suite_hash
 from syntagm.evaluation.result import Kind, Result
-from syntagm.evaluation.slices import suite_hash
 from syntagm.evaluation.task import Judged, Options, Plan, Schema, SuiteRecord, Task, Unit, suite_record
 from syntagm.models import Fill, Gap, LanguageModel, Query, Surprisals
 from syntagm.suites import Suite, WordList
