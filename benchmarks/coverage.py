@@ -25,6 +25,7 @@ from benchmarks.coverage_rows import ITEMS, POPULATIONS, Numbers, Row, holds, pa
 from syntagm.evaluation import Group, Kind
 from syntagm.stats import (
     Resampling,
+    association,
     bootstrap,
     holm,
     interval,
@@ -35,7 +36,6 @@ from syntagm.stats import (
     trajectory,
     using,
 )
-from syntagm.stats.correlation import association
 from syntagm.views import line
 
 PAGE = Path(__file__).with_suffix(".md")

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from syntagm.stats.acceptability import auc_of_pairs
+from syntagm.stats import auc_of_pairs
 
 PAGE = Path(__file__).with_suffix(".md")
 # The spread of the base in units of the spread of the differences, and the mean difference.

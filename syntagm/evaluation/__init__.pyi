@@ -5,7 +5,7 @@ from syntagm.evaluation import (
     result as result,
     texts as texts,
 )
-from syntagm.evaluation.alignment import Reading as Reading, Rule as Rule
+from syntagm.evaluation.alignment import Reading as Reading, Rule as Rule, align as align
 from syntagm.evaluation.baselines import Baseline as Baseline, Frequencies as Frequencies, frequencies as frequencies
 from syntagm.evaluation.chance_level import (
     Chance as Chance,
@@ -43,7 +43,7 @@ from syntagm.evaluation.conventions.scored import (
     load_unigrams as load_unigrams,
     scored as scored,
 )
-from syntagm.evaluation.gaps.tables import schemas as schemas
+from syntagm.evaluation.gaps.tables import WEIGHTS as WEIGHTS, schemas as schemas
 from syntagm.evaluation.gaps.task import Gaps as Gaps
 from syntagm.evaluation.gaps.weights import (
     PUBLISHED_BOTTOM as PUBLISHED_BOTTOM,
@@ -59,14 +59,20 @@ from syntagm.evaluation.gaps.weights import (
 from syntagm.evaluation.items import (
     SENTENCES as SENTENCES,
     TABLES as TABLES,
+    regions as regions,
     suite_hash as suite_hash,
     whole_sentences as whole_sentences,
 )
 from syntagm.evaluation.measure import Judgement as Judgement, Measure as Measure
 from syntagm.evaluation.measured import Measures as Measures
 from syntagm.evaluation.measures import parse as parse
-from syntagm.evaluation.people import ANSWERS as ANSWERS, TABLE as TABLE, People as People, item_values as item_values
-from syntagm.evaluation.perplexity import Perplexity as Perplexity, division as division, perplexities as perplexities
+from syntagm.evaluation.people import (
+    ANSWERS as ANSWERS,
+    TABLE as TABLE,
+    People as People,
+    item_values as item_values,
+    timed_words as timed_words,
+)
 from syntagm.evaluation.predictions import Predictions as Predictions, warnings_of_convention as warnings_of_convention
 from syntagm.evaluation.result import (
     FEW_NUMBERS as FEW_NUMBERS,
@@ -95,6 +101,12 @@ from syntagm.evaluation.task import (
     Unit as Unit,
     group_of as group_of,
     suite_record as suite_record,
+)
+from syntagm.evaluation.text_perplexity import (
+    Perplexity as Perplexity,
+    division as division,
+    perplexities as perplexities,
+    perplexity as perplexity,
 )
 from syntagm.evaluation.texts import (
     Count as Count,

@@ -18,17 +18,23 @@ from syntagm.stats import (
     trajectory as trajectory,
     variance_shares as variance_shares,
 )
-from syntagm.stats.acceptability import Auc as Auc
+from syntagm.stats.acceptability import Auc as Auc, auc_of_pairs as auc_of_pairs
 from syntagm.stats.adjust import holm as holm
 from syntagm.stats.bootstrap import FEW as FEW, Resampling as Resampling, Suites as Suites, using as using
 from syntagm.stats.cluster_intervals import (
     Alike as Alike,
     Clustered as Clustered,
     alike as alike,
+    clustered as clustered,
     evident as evident,
     spread_of_clusters as spread_of_clusters,
 )
-from syntagm.stats.correlation import METHODS as METHODS, Association as Association, correlations as correlations
+from syntagm.stats.correlation import (
+    METHODS as METHODS,
+    Association as Association,
+    association as association,
+    correlations as correlations,
+)
 from syntagm.stats.interval import LEVEL as LEVEL, Interval as Interval, Spread as Spread, critical as critical
 from syntagm.stats.judgements import Judgements as Judgements, Numbers as Numbers, Reliability as Reliability
 from syntagm.stats.mixed import (
@@ -69,6 +75,7 @@ from syntagm.stats.planning import (
     TwoClasses as TwoClasses,
     TwoModels as TwoModels,
     people_for as people_for,
+    power as power,
 )
 from syntagm.stats.precision import (
     PILOT as PILOT,

@@ -8,8 +8,7 @@ import numpy as np
 from syntagm.core import UsageError
 from syntagm.evaluation import DEFAULT, Convention, margin, scored, value
 from syntagm.runs import Run, named, pairs, titles, whole
-from syntagm.stats import Auc, interval
-from syntagm.stats.acceptability import auc_of_pairs
+from syntagm.stats import Auc, auc_of_pairs, interval
 from syntagm.views.conventions.numbers import Source, choose
 from syntagm.views.conventions.table import HowCase, HowTokens, Suite, Unigrams
 from syntagm.views.drawing.table import Cell, Table

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from syntagm.core import UsageError
 from syntagm.evaluation import TABLE, People, SuiteRecord, item_values
 from syntagm.runs import Run, listed, named, same_items, titles
-from syntagm.stats import Reliability, judgements
-from syntagm.stats.correlation import association
+from syntagm.stats import Reliability, association, judgements
 from syntagm.suites import parse
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none

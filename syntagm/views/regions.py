@@ -20,8 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.core import UsageError, shown, span
-from syntagm.evaluation import unseen
-from syntagm.evaluation.items import regions
+from syntagm.evaluation import regions, unseen
 from syntagm.runs import Run, chosen_suite, having
 from syntagm.stats import interval, paired_intervals
 from syntagm.suites import Reference, direction_of, language_of

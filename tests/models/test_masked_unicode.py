@@ -10,7 +10,7 @@ from masked_for_tests import byte_pieces, masked, sentence_pieces, word_pieces
 from test_causal_tokens import ODD
 
 from syntagm.core import AlignmentError, ModelError, UsageError
-from syntagm.evaluation.alignment import align
+from syntagm.evaluation import align
 from syntagm.models import Gap, Surprisals
 from syntagm.models.hugging_face.tokens import frame
 from syntagm.suites import Region, Sentence

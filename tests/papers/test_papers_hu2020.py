@@ -15,7 +15,7 @@ from training_for_tests import bracketed
 from syntagm.cli import main
 from syntagm.cli._lines import Lines
 from syntagm.core import Interrupted, UsageError
-from syntagm.evaluation.perplexity import perplexity
+from syntagm.evaluation import perplexity
 from syntagm.models.names import load
 from syntagm.papers import Design, duration, hyperparameters, record
 from syntagm.papers.experiment import model

@@ -11,9 +11,7 @@ import pytest
 from scipy import stats
 
 from syntagm.evaluation import Kind
-from syntagm.stats import Association, cluster_intervals
-from syntagm.stats.cluster_intervals import of_clusters
-from syntagm.stats.correlation import association
+from syntagm.stats import Association, association, cluster_intervals
 from syntagm.views import ITEM, by_circuit, by_mean, by_vote, modifier_stability, suite_means
 from syntagm.views.classes import over_suites, score_deltas, suite_scores
 
@@ -42,7 +40,7 @@ def test_suites_and_models_are_crossed() -> None:
     [found] = cluster_intervals.means(
         table, ["g"], "score", Kind.SHARE, {"suites": ["suite"], "models": ["seed"]}
     ).rows(named=True)
-    alone = of_clusters([0.2, 0.5, 0.9], Kind.SHARE, {"suites": ["s", "t", "u"]})
+    alone = cluster_intervals.of_clusters([0.2, 0.5, 0.9], Kind.SHARE, {"suites": ["s", "t", "u"]})
     assert (found["low"], found["high"]) == pytest.approx((alone.low, alone.high))
 
 

@@ -72,8 +72,8 @@ def test_the_likelihood_is_laplaces(random: str, counts: bool) -> None:
 
 
 def test_the_gradient_is_exact() -> None:
-    from syntagm.stats import formula
-    from syntagm.stats.mixed import deviance, logistic
+    from syntagm.stats import formula, logistic
+    from syntagm.stats.mixed import deviance
     from syntagm.stats.mixed.design import design_of
 
     model = formula.parse("hits ~ x + (x | g) + (x | h) + (1 | k)")

@@ -12,8 +12,7 @@ import pytest
 from regression_for_tests import DATA
 
 from syntagm.core import Interrupted, Progress, RunError
-from syntagm.stats import Fit, bootstrap, few_groups, linear, logistic
-from syntagm.stats.mixed.few_groups import SIMULATIONS, name
+from syntagm.stats import SIMULATIONS, Fit, bootstrap, few_groups, linear, logistic
 
 FORMULAS = ("y ~ 1 + (x | g)", "y ~ x + (x | g)")
 DRAWS = 20
@@ -147,15 +146,15 @@ def test_a_file_belongs_to_data_formulas_seed_and_kind_of_model(fits: tuple[Fit,
     table = pl.read_csv(DATA / "few_groups_sloped.csv")
     regrouped = linear.designed(FORMULAS[1], table.with_columns(g=pl.col("g").reverse(), y=larger.response))
     names = {
-        name(smaller, larger, True, 1),
-        name(larger, larger, True, 1),
-        name(smaller, larger, False, 1),
-        name(smaller, larger, True, 2),
-        name(other[0].design, other[1].design, True, 1),
-        name(smaller, regrouped, True, 1),
+        few_groups.name(smaller, larger, True, 1),
+        few_groups.name(larger, larger, True, 1),
+        few_groups.name(smaller, larger, False, 1),
+        few_groups.name(smaller, larger, True, 2),
+        few_groups.name(other[0].design, other[1].design, True, 1),
+        few_groups.name(smaller, regrouped, True, 1),
     }
     assert len(names) == 6
-    assert name(smaller, larger, True, 1) == name(*(f.design for f in fitted()), True, 1)
+    assert few_groups.name(smaller, larger, True, 1) == few_groups.name(*(f.design for f in fitted()), True, 1)
 
 
 @pytest.mark.slow

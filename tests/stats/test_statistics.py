@@ -12,9 +12,7 @@ from toy_runs import FULL, agreement, pairs, toy_run
 from syntagm.core import InputError, UsageError
 from syntagm.evaluation import Estimate, Group, Kind, counted_unigrams, linking
 from syntagm.runs import Run
-from syntagm.stats import mcnemar, planning
-from syntagm.stats.cluster_intervals import clustered
-from syntagm.stats.interval import of_items
+from syntagm.stats import clustered, interval, mcnemar, planning
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
 from syntagm.views import Table, clustered as clustered_view, options, significance
 from syntagm.views.lexical import chart as lexical_figure, table as lexical
@@ -93,7 +91,7 @@ def test_clusters_without_spread_inside_are_worth_one_item_each() -> None:
 
 def test_the_plain_interval_is_that_of_all_other_tables() -> None:
     values = [0.0, 1.0, 1.0, 1.0, 0.0, 1.0]
-    assert clustered(values, Kind.VERDICT, {"words": list("aabbcc")}).items == of_items(values, Kind.VERDICT)
+    assert clustered(values, Kind.VERDICT, {"words": list("aabbcc")}).items == interval.of_items(values, Kind.VERDICT)
 
 
 def test_one_cluster_no_items_and_undefined_items() -> None:

@@ -8,10 +8,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import optimize, stats
 
 from syntagm.evaluation import Kind
-from syntagm.stats import LEVEL, Resampling, suite_intervals, using
-from syntagm.stats.interval import of_items
-from syntagm.stats.paired_intervals import tango
-from syntagm.stats.suite_intervals import equivalence_over_suites, over_suites
+from syntagm.stats import LEVEL, Resampling, interval, paired_intervals, suite_intervals, using
 
 FIXED = Resampling(suites="fixed")
 
@@ -108,7 +105,7 @@ def test_each_limit_is_a_mean_that_is_just_not_rejected(
 def test_one_suite_has_wilsons_interval(right: int, n: int) -> None:
     values = np.repeat([1.0, 0.0], [right, n - right])
     strata = suite_intervals.of_samples([values], Kind.VERDICT, False)
-    wilson = of_items(values, Kind.VERDICT)
+    wilson = interval.of_items(values, Kind.VERDICT)
     assert (strata.end(1), strata.end(-1)) == pytest.approx((wilson.low, wilson.high), abs=1e-6)
 
 
@@ -116,13 +113,13 @@ def test_one_suite_has_wilsons_interval(right: int, n: int) -> None:
 def test_one_suite_has_tangos_interval(only_b: int, only_a: int, n: int) -> None:
     values = np.repeat([1.0, -1.0, 0.0], [only_b, only_a, n - only_b - only_a])
     strata = suite_intervals.of_samples([values], Kind.VERDICT, True)
-    assert (strata.end(1), strata.end(-1)) == pytest.approx(tango(only_b, only_a, n), abs=1e-5)
+    assert (strata.end(1), strata.end(-1)) == pytest.approx(paired_intervals.tango(only_b, only_a, n), abs=1e-5)
 
 
 def test_a_small_suite_that_is_all_right_is_not_certain() -> None:
     small, large = np.ones(10), np.repeat([1.0, 0.0], [900, 100])
     with using(FIXED):
-        found = over_suites({"small": small, "large": large}, Kind.VERDICT)
+        found = suite_intervals.over_suites({"small": small, "large": large}, Kind.VERDICT)
     # Wilson's of 10 of 10 is [.722, 1]: the mean may be (.722 + .9) / 2 at least; that of a variance of 0 would be +-.0095.
     assert found.low == pytest.approx((0.722 + 0.9) / 2, abs=0.01)
     assert found.high == pytest.approx(0.95 + 0.5 * 1.96 * sqrt(0.9 * 0.1 / 1000), abs=0.002)
@@ -134,7 +131,7 @@ def test_suites_of_one_item_are_taken_together() -> None:
     many = {"many": np.repeat([1.0, 0.0], [80, 20])}
     pooled = np.concatenate(list(single.values()))
     with using(FIXED):
-        found = over_suites(single | many, Kind.VERDICT)
+        found = suite_intervals.over_suites(single | many, Kind.VERDICT)
     weights = np.array([1 / 21, 20 / 21])
     strata = suite_intervals.of_means(np.array([0.8, pooled.mean()]), np.array([100.0, 20.0]), weights)
     assert (found.low, found.high) == pytest.approx((strata.end(1), strata.end(-1)))
@@ -146,11 +143,11 @@ def test_equivalence_agrees_with_the_interval() -> None:
     draw = np.random.default_rng(2)
     values = {str(k): draw.choice([-1.0, 0.0, 1.0], n, p=[0.1, 0.85, 0.05]) for k, n in enumerate((10, 24, 200))}
     with using(FIXED):
-        found = over_suites(values, Kind.VERDICT, difference=True)
+        found = suite_intervals.over_suites(values, Kind.VERDICT, difference=True)
         furthest = max(-found.low, found.high)
-        assert equivalence_over_suites(values, furthest + 1e-6) == pytest.approx(LEVEL / 2, rel=1e-3)
-        assert equivalence_over_suites(values, furthest + 0.05) < LEVEL / 2
-        assert isnan(equivalence_over_suites({"a": [1.0], "b": [0.0]}, 0.1))
+        assert suite_intervals.equivalence_over_suites(values, furthest + 1e-6) == pytest.approx(LEVEL / 2, rel=1e-3)
+        assert suite_intervals.equivalence_over_suites(values, furthest + 0.05) < LEVEL / 2
+        assert isnan(suite_intervals.equivalence_over_suites({"a": [1.0], "b": [0.0]}, 0.1))
 
 
 def test_shares_have_the_variance_of_their_values() -> None:

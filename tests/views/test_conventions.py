@@ -20,8 +20,7 @@ from syntagm.evaluation import Convention, Judge, Predictions, Scored, counted_u
 from syntagm.models import Surprisals
 from syntagm.runs import Rejudged, Run, rejudged, run_suites
 from syntagm.runs.evaluate import evaluate
-from syntagm.stats import interval, score
-from syntagm.stats.acceptability import auc_of_pairs
+from syntagm.stats import auc_of_pairs, interval, score
 from syntagm.suites import datasets
 from syntagm.views import auc as separation, claims, conventions
 from syntagm.views.conventions import numbers

@@ -11,8 +11,7 @@ from syntagm.papers.hu2020 import regressions
 from syntagm.papers.hu2020.multiverse import MODELS, Row, Withdrawn, adjusted_together, counting
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Missing, Study
-from syntagm.stats import FALSE, HOLDS, OPEN, Range
-from syntagm.stats.correlation import association
+from syntagm.stats import FALSE, HOLDS, OPEN, Range, association
 
 # A correlation this small is called none. A difference of AICs this small is inconclusive (Burnham & Anderson 2002,
 # section 2.6).

@@ -11,8 +11,7 @@ import polars as pl
 from syntagm.evaluation import Kind
 from syntagm.papers.hu2020.figures import CLASSES, CORPORA, PAIRED, in_order, labelled, scores_of_pairs
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats import METHODS, cluster_intervals
-from syntagm.stats.correlation import association
+from syntagm.stats import METHODS, association, cluster_intervals
 from syntagm.views import INSTANCE, MODIFIED, PLAIN, UNITS, Cell, Table, suite_means
 
 Row = tuple[Cell, ...]

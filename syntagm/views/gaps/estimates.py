@@ -17,8 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.evaluation import Cut, Estimate, Group, Kind
-from syntagm.evaluation.gaps import tables
+from syntagm.evaluation import WEIGHTS, Cut, Estimate, Group, Kind
 from syntagm.runs import Run
 from syntagm.stats import Interval, cluster_intervals, interval
 from syntagm.views.gaps import kept
@@ -53,7 +52,7 @@ def contexts(run: Run, suites: Sequence[str]) -> pl.DataFrame:
 def of_suites(run: Run, group: Group, suites: Sequence[str], cuts: Sequence[Cut]) -> Iterator[Estimate]:
     """Yield the estimates over several suites, as in `pooled`."""
     yield _tse(run, group, suites)
-    table = contexts(run, suites).select(f"{name}{cut}" for cut in cuts for name in tables.WEIGHTS)
+    table = contexts(run, suites).select(f"{name}{cut}" for cut in cuts for name in WEIGHTS)
     columns = {name: table[name].to_numpy() for name in table.columns}
     columns |= {f"invalid{cut}": np.isnan(columns[f"equal_weight{cut}"]).astype(np.float64) for cut in cuts}
     if not len(table):

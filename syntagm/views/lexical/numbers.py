@@ -15,8 +15,7 @@ import polars as pl
 
 from syntagm.evaluation import Estimate, Kind
 from syntagm.runs import Run, named
-from syntagm.stats import Association, score
-from syntagm.stats.correlation import association
+from syntagm.stats import Association, association, score
 from syntagm.views import quantity
 from syntagm.views.lexical.frequencies import frequencies
 
