@@ -25,17 +25,17 @@ from benchmarks.coverage_rows import ITEMS, POPULATIONS, Numbers, Row, holds, pa
 from syntagm.evaluation import Group, Kind
 from syntagm.stats import (
     Resampling,
+    association,
     bootstrap,
     holm,
     interval,
     logit,
     paired_intervals,
+    score,
     suite_intervals,
-    suite_means,
     trajectory,
     using,
 )
-from syntagm.stats.association import association
 from syntagm.views import line
 
 PAGE = Path(__file__).with_suffix(".md")
@@ -230,10 +230,8 @@ def contrasts(draw: np.random.Generator, draws: int, n: int) -> Row:
     for p, q in ((0.5, 0.5), (0.9, 0.6), (0.98, 0.95), (0.3, 0.7)):
         outcomes = []
         for _ in range(draws):
-            pair = [
-                suite_means.of_counts(name, int(draw.binomial(n, chance)), n) for name, chance in (("a", p), ("b", q))
-            ]
-            found = suite_means.contrast([(pair[0], pair[1])], Group())
+            pair = [score.of_counts(name, int(draw.binomial(n, chance)), n) for name, chance in (("a", p), ("b", q))]
+            found = score.contrast([(pair[0], pair[1])], Group())
             outcomes.append(found.low <= p - q + 1e-12 and p - q - 1e-12 <= found.high)
         coverages.append(rate(outcomes))
     return row("difference of two suites (Newcombe)", f"{n} items each", coverages)

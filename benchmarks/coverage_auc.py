@@ -1,4 +1,4 @@
-"""Coverage of the interval of an AUC (`stats.auc`), by seeded simulation with items as units.
+"""Coverage of the interval of an AUC (`stats.acceptability`), by seeded simulation with items as units.
 
     python -m benchmarks.coverage_auc              # some minutes on one core; writes benchmarks/coverage_auc.md
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from syntagm.stats.auc import auc
+from syntagm.stats import auc_of_pairs
 
 PAGE = Path(__file__).with_suffix(".md")
 # The spread of the base in units of the spread of the differences, and the mean difference.
@@ -40,7 +40,7 @@ def coverage(base: float, mean: float, n: int, draws: int, seed: int) -> tuple[f
         good, bad = drawn(base, mean, n, random)
         lengths = random.integers(5, 9, (2, n))
         for place, strata in enumerate((None, lengths)):
-            found = auc(good, bad, strata).interval
+            found = auc_of_pairs(good, bad, strata).interval
             hits[place] += found.low <= true <= found.high
     plain, matched = hits / draws
     return float(plain), float(matched)

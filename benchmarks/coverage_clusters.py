@@ -7,7 +7,7 @@ from scipy import special
 
 from benchmarks.coverage_rows import ITEMS, POPULATIONS, Row, holds, rate, row
 from syntagm.evaluation import Kind
-from syntagm.stats import cluster_intervals, gap_shares, interval, judgements, model_classes, suite_intervals
+from syntagm.stats import cluster_intervals, interval, judgements, model_classes, suite_intervals
 
 
 def clusters(draw: np.random.Generator, draws: int, count: int) -> Row:
@@ -36,7 +36,7 @@ def crossed(draw: np.random.Generator, draws: int, rows: int, columns: int) -> R
             for _ in range(draws):
                 z = middle + draw.normal(0, 0.5, (rows, 1)) + draw.normal(0, of_lemmas, (1, columns))
                 won = draw.normal(z, 1.0) > 0
-                found = gap_shares.of_shares(won.mean(axis=1), won.sum(axis=0), np.full(columns, float(rows)))
+                found = cluster_intervals.of_shares(won.mean(axis=1), won.sum(axis=0), np.full(columns, float(rows)))
                 outcomes.append(holds(found, truth))
             coverages.append(rate(outcomes))
     units = f"{rows} contexts, {columns} lemmas"
@@ -55,7 +55,7 @@ def weighted(draw: np.random.Generator, draws: int, rows: int, columns: int) -> 
             odds = middle + draw.normal(0, 0.5, (rows, 1)) + draw.normal(0, 1, (1, columns))
             right = mass * special.expit(odds + draw.normal(0, 0.5, (rows, columns)))
             shares = right.sum(axis=1) / mass.sum(axis=1)
-            found = gap_shares.of_shares(shares, right.sum(axis=0), mass.sum(axis=0))
+            found = cluster_intervals.of_shares(shares, right.sum(axis=0), mass.sum(axis=0))
             outcomes.append(holds(found, truth))
         coverages.append(rate(outcomes))
     named = f"{rows} contexts, {columns} lemmas"

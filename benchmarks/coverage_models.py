@@ -25,6 +25,7 @@ from benchmarks.coverage_rows import ITEMS, Numbers, Row, page, rate, row
 from syntagm.evaluation import Kind
 from syntagm.stats import (
     By,
+    Fit,
     Judgements,
     People,
     Pilot,
@@ -40,7 +41,6 @@ from syntagm.stats import (
     suite_intervals,
     variance_shares,
 )
-from syntagm.stats.mixed.fit import Fit
 
 PAGE = Path(__file__).with_suffix(".md")
 SUITES = 12

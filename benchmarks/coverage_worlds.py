@@ -36,6 +36,7 @@ from syntagm.stats import (
     Resampling,
     Spread,
     alike,
+    association,
     evident,
     interval,
     judgements,
@@ -44,7 +45,6 @@ from syntagm.stats import (
     suite_intervals,
     using,
 )
-from syntagm.stats.association import association
 from syntagm.suites import few_words
 
 PAGE = Path(__file__).with_suffix(".md")

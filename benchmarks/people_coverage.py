@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from syntagm.core import InputError
 from syntagm.evaluation import Kind
-from syntagm.stats import Numbers, agreement, crossed
+from syntagm.stats import Numbers, crossed, judgements
 
 SIZES = ((10, 10), (20, 5), (20, 10), (20, 24), (40, 24), (60, 12))
 # The standard deviations of people and items.
@@ -34,7 +34,7 @@ def choices(generator: np.random.Generator, people: int, items: int, mean: float
     values = (generator.random((people, items)) < 1 / (1 + np.exp(-odds))).astype(float).ravel()
     who, what = (codes.ravel() for codes in np.indices((people, items)))
     strata = np.zeros(len(values), np.int64)
-    _, found = agreement.weighted(values, np.ones(len(values)), strata, Kind.VERDICT, who, what)
+    _, found = judgements.weighted(values, np.ones(len(values)), strata, Kind.VERDICT, who, what)
     return bool(found.low <= true_share(mean, spread) <= found.high)
 
 
@@ -63,13 +63,13 @@ def effect(generator: np.random.Generator, people: int, items: int, kind: str, s
 
 def _difference(
     values: NDArray[np.float64], second: NDArray[np.float64], who: NDArray[np.int64], what: NDArray[np.int64]
-) -> tuple[float, "agreement.Interval"]:
-    """The difference of two conditions as `views.people` computes it."""
+) -> tuple[float, "judgements.Interval"]:
+    """The difference of two conditions as `views.people.numbers` computes it."""
     means = values[second == 0].mean(), values[second == 1].mean()
     weights = np.where(second == 1, 1 / (second == 1).sum(), -1 / (second == 0).sum())
     influences = weights * (values - np.where(second == 1, means[1], means[0]))
     value = float(means[1] - means[0])
-    return value, agreement.of_influences(value, influences, Kind.NUMBER, who, what)
+    return value, judgements.of_influences(value, influences, Kind.NUMBER, who, what)
 
 
 def _chosen(
@@ -103,7 +103,7 @@ def true_alpha(spread: float) -> float:
     for sample in range(6):
         generator = np.random.default_rng([sample, int(10 * spread)])
         values, _, item = _chosen(generator, generator.normal(0, spread, 400), generator.normal(0, spread, 400), 1.0)
-        found.append(agreement.krippendorff(values, item))
+        found.append(judgements.krippendorff(values, item))
     return float(np.mean(found))
 
 
@@ -112,7 +112,7 @@ def alpha(generator: np.random.Generator, people: int, items: int, spread: float
     values, person, item = _chosen(
         generator, generator.normal(0, spread, people), generator.normal(0, spread, items), 1.0
     )
-    found = agreement.alpha_interval(values, item, person)
+    found = judgements.alpha_interval(values, item, person)
     return int(found.low <= true <= found.high), int(np.isfinite(found.low))
 
 
@@ -123,7 +123,7 @@ def reliability(generator: np.random.Generator, people: int, items: int, spread:
     for count in (items, 2000):
         values, _, _ = _chosen(generator, who, generator.normal(0, spread, count), 1.0)
         table = values.reshape(people, count)
-        found.append(agreement.split_halves(people, lambda half, table=table: table[half].mean(axis=0), 50, 1))
+        found.append(judgements.split_halves(people, lambda half, table=table: table[half].mean(axis=0), 50, 1))
         if count == items and not np.isfinite(found[0].low):
             return 0, 0
     return int(found[0].low <= found[1].value <= found[0].high), 1

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import torch
 
-from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP, Candidates, candidates, cuts, shares
+from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP, Candidates, candidates, canonical_cuts, shares
 from syntagm.models import Gap, LanguageModel
 from syntagm.models.names import load
 from syntagm.suites import WordList, read_word_list
@@ -26,7 +26,7 @@ def main() -> None:
         chosen = _single(model, verbs)
     warm = Gap("The dog ", ".", chosen.words if settings["eligible"] == "single-token" else chosen.words[:16])
     list(model.fill([warm] * 2))
-    ends = cuts(PUBLISHED_TOP, PUBLISHED_BOTTOM)
+    ends = canonical_cuts(PUBLISHED_TOP, PUBLISHED_BOTTOM)
     start = time.process_time()
     gaps = [Gap(left, right, chosen.words) for left, right, _ in settings["contexts"]]
     lemmas = 0

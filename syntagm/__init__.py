@@ -36,8 +36,7 @@ if TYPE_CHECKING:
         SyntagmError,
         UsageError,
     )
-    from syntagm.evaluation import Estimate, Group, Measure, Result, score_text
-    from syntagm.evaluation.perplexity import perplexity
+    from syntagm.evaluation import Estimate, Group, Measure, Result, perplexity, score_text
     from syntagm.models import Fill, Gap, LanguageModel, Surprisals, from_transformers
     from syntagm.models.names import load as load_model
     from syntagm.report import report as write_report
@@ -108,7 +107,7 @@ _HOMES = {
     "make": "suites.materials.suite_files:make",
     "open_run": "runs.store:open_run",
     "parse_formula": "suites.formula:parse",
-    "perplexity": "evaluation.perplexity:perplexity",
+    "perplexity": "evaluation.text_perplexity:perplexity",
     "read_suites": "suites.materials.suite_files:read_suites",
     "run_suites": "runs.evaluate:run_suites",
     "score_text": "evaluation.texts:score_text",

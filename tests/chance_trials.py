@@ -9,9 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from syntagm.evaluation.align import align
-from syntagm.evaluation.chance import event as _event, share
-from syntagm.evaluation.chance.event import Event, Inequality
+from syntagm.evaluation import align, chance_level
 from syntagm.models import LanguageModel, Surprisals
 from syntagm.models.random.model import DEVIATION, MEAN, Random
 from syntagm.suites import Formula, Item, Reference, Sentence
@@ -20,7 +18,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 Draws = Mapping[str, int]
 
 
-def event(item: Item, formula: Formula, model: Random) -> Event:
+def event(item: Item, formula: Formula, model: Random) -> chance_level.Event:
     """What the formula says of the item, with the draws of words in place of regions."""
     conditions = dict.fromkeys(reference.condition for reference in formula.references())
     values = {
@@ -28,27 +26,29 @@ def event(item: Item, formula: Formula, model: Random) -> Event:
         for condition in conditions
         for region, drawn in _regions(item.sentences[condition], model).items()
     }
-    return _in_draws(_event.read(formula.tree), values)
+    return _in_draws(chance_level.event_of(formula.tree), values)
 
 
-def draws(found: Event) -> frozenset[str]:
+def draws(found: chance_level.Event) -> frozenset[str]:
     """The draws that a verdict rests on; what stands on both sides of a comparison has cancelled out."""
-    return frozenset(reference.region for one in _event.within(found) for reference, _ in one.terms)
+    return frozenset(reference.region for one in chance_level.inequalities(found) for reference, _ in one.terms)
 
 
-def probability(found: Event) -> float:
+def probability(found: chance_level.Event) -> float:
     """How likely the event is under the distribution of the random model, exactly.
 
     A comparison of different numbers of words must stand alone.
     """
-    if isinstance(found, Inequality):
+    if isinstance(found, chance_level.Inequality):
         mean = MEAN * sum(times for _, times in found.terms)
         return 1 - NormalDist(mean, DEVIATION * (found @ found) ** 0.5).cdf(0)
-    assert not any(sum(times for _, times in one.terms) for one in _event.within(found)), "different numbers of words"
-    return float(share.share(found)[0])
+    assert not any(sum(times for _, times in one.terms) for one in chance_level.inequalities(found)), (
+        "different numbers of words"
+    )
+    return float(chance_level.probability(found)[0])
 
 
-def independent(found: Iterable[Event]) -> list[int]:
+def independent(found: Iterable[chance_level.Event]) -> list[int]:
     """The places of events that share no draw with one before them: their verdicts are independent."""
     used: set[str] = set()
     places = []
@@ -75,18 +75,18 @@ def _regions(sentence: Sentence, model: Random) -> dict[str, Draws]:
     return regions | {"*": Counter(words)}
 
 
-def _in_draws(found: Event, values: Mapping[Reference, Draws]) -> Event:
+def _in_draws(found: chance_level.Event, values: Mapping[Reference, Draws]) -> chance_level.Event:
     if isinstance(found, bool):
         return found
-    if not isinstance(found, Inequality):
-        return _event.join(found.every, [_in_draws(part, values) for part in found.parts])
+    if not isinstance(found, chance_level.Inequality):
+        return chance_level.joined_events(found.every, [_in_draws(part, values) for part in found.parts])
     total: Counter[str] = Counter()
     for reference, times in found.terms:
         for draw, count in values[reference].items():
             total[draw] += times * count
     terms = {Reference(draw, ""): times for draw, times in total.items() if times}
     # 0 > 0, a tie, does not hold.
-    return bool(terms) and Inequality(
+    return bool(terms) and chance_level.Inequality(
         tuple(sorted(((k, v // math.gcd(*terms.values())) for k, v in terms.items()), key=str))
     )
 

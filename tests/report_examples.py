@@ -75,7 +75,7 @@ def hostile(folder: Path) -> Run:
     toy = load("toy")
     toy.name = ATTACKS[1]
     # `run` would refuse such names; but a run directory may come from anyone.
-    refused = "syntagm.evaluation.predictions.task.refuse_no_predictions"
+    refused = "syntagm.evaluation.predictions.refuse_no_predictions"
     with patch("syntagm.runs.engine.check", lambda suites: []), patch(refused, lambda suite: None):
         return run(toy, [*suites, Suite("pairs", items, names, {"field": ATTACKS[0]})], folder)
 

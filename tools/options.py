@@ -15,7 +15,7 @@ from syntagm.core import Setting, permissions, registry, settings
 from syntagm.evaluation import TABLES, schemas
 from syntagm.models import Family, Option, families
 from syntagm.runs import executors
-from syntagm.stats import binned, correlation
+from syntagm.stats import cluster_intervals, correlation
 from syntagm.suites import check
 from syntagm.views import by_name
 from tools import blocks
@@ -30,7 +30,7 @@ _EFFECTS = {
 # Figures whose columns are declared where their numbers are computed.
 _ELSEWHERE: Mapping[str, Iterable[str]] = {
     "correlation": correlation.SCHEMA,
-    "surface": binned.SCHEMA,
+    "surface": cluster_intervals.BINNED_SCHEMA,
 }
 
 

@@ -243,14 +243,12 @@ def _tables(
     arguments: argparse.Namespace, model: "LanguageModel", texts: "Iterator[Text]", done: "Callable[[int], None]"
 ) -> "Iterator[tuple[pl.DataFrame, Count]]":
     """Yield the tables of a model, under a maximum of context if there is one."""
-    from syntagm.evaluation import Limit
-    from syntagm.evaluation.context import tables as limited
-    from syntagm.evaluation.texts import tables
+    from syntagm.evaluation import Limit, limited_tables, text_tables
 
     if arguments.context_tokens is None and arguments.context_sentences is None:
-        return tables(model, texts, arguments.by, arguments.stride, arguments.punctuation, done)
+        return text_tables(model, texts, arguments.by, arguments.stride, arguments.punctuation, done)
     limit = Limit(arguments.context_tokens, arguments.context_sentences)
-    return limited(model, texts, limit, arguments.by, done)
+    return limited_tables(model, texts, limit, arguments.by, done)
 
 
 def _encoded(frames: "Iterable[pl.DataFrame]", without_rows: "pl.DataFrame", ending: str) -> Iterator[bytes]:
@@ -283,14 +281,13 @@ def _report(count: "Count", model: "LanguageModel", by: Any) -> int:
 
 def _show(arguments: argparse.Namespace, model: "LanguageModel", texts: "Iterator[Text]") -> int:
     """Print the texts with the bits of their tokens and words."""
-    from syntagm.evaluation import Count, counted, portions
-    from syntagm.evaluation.spans import words
+    from syntagm.evaluation import Count, counted, portions, word_spans
     from syntagm.models import Asking
 
     total, asking = Count(), Asking(model)
     for portion in portions(texts):
         for answer in asking.read([part.text for part in portion], arguments.stride):
-            spans = words(model, answer)
+            spans = word_spans(model, answer)
             total += counted(model, answer, spans)
             (_print_json if arguments.json else _print)(model, answer, spans)
         asking.confirm()

@@ -1,19 +1,24 @@
-from syntagm.evaluation import baselines as baselines, people as people, result as result, texts as texts
-from syntagm.evaluation.align import Rule as Rule
-from syntagm.evaluation.baselines import Baseline as Baseline, Frequencies as Frequencies, frequencies as frequencies
-from syntagm.evaluation.chance.chance import Chance as Chance, against_chance as against_chance, unknown as unknown
-from syntagm.evaluation.context import Limit as Limit
-from syntagm.evaluation.conventions import (
-    convention as convention,
-    linking as linking,
-    normalisation as normalisation,
-    ratings as ratings,
-    treatments as treatments,
-    unigram as unigram,
+from syntagm.evaluation import (
+    baselines as baselines,
+    chance_level as chance_level,
+    people as people,
+    result as result,
+    texts as texts,
 )
+from syntagm.evaluation.alignment import Reading as Reading, Rule as Rule, align as align
+from syntagm.evaluation.baselines import Baseline as Baseline, Frequencies as Frequencies, frequencies as frequencies
+from syntagm.evaluation.chance_level import (
+    Chance as Chance,
+    against_chance as against_chance,
+    chance as chance,
+    unknown as unknown,
+)
+from syntagm.evaluation.context import Limit as Limit, limited_tables as limited_tables
+from syntagm.evaluation.conventions import convention as convention, linking as linking
 from syntagm.evaluation.conventions.convention import (
     DEFAULT as DEFAULT,
     PUBLISHED as PUBLISHED,
+    TREATMENTS as TREATMENTS,
     Convention as Convention,
     Judge as Judge,
     canonical as canonical,
@@ -21,35 +26,54 @@ from syntagm.evaluation.conventions.convention import (
     recorded as recorded,
     value as value,
 )
-from syntagm.evaluation.conventions.linking import LINKINGS as LINKINGS
-from syntagm.evaluation.conventions.normalisation import COSTS as COSTS, Cost as Cost, Score as Score, margin as margin
-from syntagm.evaluation.conventions.scored import Tokens as Tokens, differing as differing, scored as scored
-from syntagm.evaluation.conventions.treatments import TREATMENTS as TREATMENTS
-from syntagm.evaluation.conventions.unigram import Case as Case, Unigrams as Unigrams
-from syntagm.evaluation.gaps import nucleus as nucleus
-from syntagm.evaluation.gaps.candidates import Candidates as Candidates, candidates as candidates
-from syntagm.evaluation.gaps.nucleus import (
+from syntagm.evaluation.conventions.linking import (
+    COSTS as COSTS,
+    LINKINGS as LINKINGS,
+    Cost as Cost,
+    Score as Score,
+    margin as margin,
+)
+from syntagm.evaluation.conventions.scored import (
+    Case as Case,
+    Scored as Scored,
+    Tokens as Tokens,
+    Unigrams as Unigrams,
+    counted_unigrams as counted_unigrams,
+    differing as differing,
+    load_unigrams as load_unigrams,
+    scored as scored,
+)
+from syntagm.evaluation.gaps.tables import WEIGHTS as WEIGHTS, schemas as schemas
+from syntagm.evaluation.gaps.task import Gaps as Gaps
+from syntagm.evaluation.gaps.weights import (
     PUBLISHED_BOTTOM as PUBLISHED_BOTTOM,
     PUBLISHED_TOP as PUBLISHED_TOP,
+    Candidates as Candidates,
     Cut as Cut,
     Eligible as Eligible,
-    cuts as cuts,
+    candidates as candidates,
+    canonical_cuts as canonical_cuts,
+    parse_cut as parse_cut,
+    shares as shares,
 )
-from syntagm.evaluation.gaps.shares import shares as shares
-from syntagm.evaluation.gaps.tables import schemas as schemas
-from syntagm.evaluation.gaps.task import Gaps as Gaps
-from syntagm.evaluation.items import SENTENCES as SENTENCES, TABLES as TABLES
+from syntagm.evaluation.items import (
+    SENTENCES as SENTENCES,
+    TABLES as TABLES,
+    regions as regions,
+    suite_hash as suite_hash,
+    whole_sentences as whole_sentences,
+)
 from syntagm.evaluation.measure import Judgement as Judgement, Measure as Measure
 from syntagm.evaluation.measured import Measures as Measures
 from syntagm.evaluation.measures import parse as parse
-from syntagm.evaluation.people import ANSWERS as ANSWERS, TABLE as TABLE, People as People, item_values as item_values
-from syntagm.evaluation.perplexity import Perplexity as Perplexity, division as division, perplexities as perplexities
-from syntagm.evaluation.predictions.task import (
-    Predictions as Predictions,
-    warnings_of_convention as warnings_of_convention,
+from syntagm.evaluation.people import (
+    ANSWERS as ANSWERS,
+    TABLE as TABLE,
+    People as People,
+    item_values as item_values,
+    timed_words as timed_words,
 )
-from syntagm.evaluation.reading import Reading as Reading
-from syntagm.evaluation.regions import whole_sentences as whole_sentences
+from syntagm.evaluation.predictions import Predictions as Predictions, warnings_of_convention as warnings_of_convention
 from syntagm.evaluation.result import (
     FEW_NUMBERS as FEW_NUMBERS,
     IN_BRIEF as IN_BRIEF,
@@ -64,8 +88,6 @@ from syntagm.evaluation.result import (
     unseen as unseen,
     unseen_of as unseen_of,
 )
-from syntagm.evaluation.slices import suite_hash as suite_hash
-from syntagm.evaluation.spans import Spans as Spans
 from syntagm.evaluation.sums import FULL as FULL, REPORTED as REPORTED, Sum as Sum, Sums as Sums
 from syntagm.evaluation.task import (
     RESULTS as RESULTS,
@@ -80,8 +102,15 @@ from syntagm.evaluation.task import (
     group_of as group_of,
     suite_record as suite_record,
 )
+from syntagm.evaluation.text_perplexity import (
+    Perplexity as Perplexity,
+    division as division,
+    perplexities as perplexities,
+    perplexity as perplexity,
+)
 from syntagm.evaluation.texts import (
     Count as Count,
+    Spans as Spans,
     Text as Text,
     columns as columns,
     counted as counted,
@@ -91,4 +120,6 @@ from syntagm.evaluation.texts import (
     refuse_file_name as refuse_file_name,
     refuse_options as refuse_options,
     score_text as score_text,
+    text_tables as text_tables,
+    word_spans as word_spans,
 )

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from syntagm.core import UsageError, csv, lines, utf8
-from syntagm.evaluation.chance import chance
+from syntagm.evaluation import chance_level
 from syntagm.suites import UNKNOWN, Finding, Formula, Item, Language, Suite, frequency, tags, words as words_of
 
 KINDS = ("frequency", "words", "characters")
@@ -166,7 +166,7 @@ def baselines(suite: Suite, frequencies: Frequencies | None, kinds: Sequence[str
     costs = {kind: cost for kind, cost in known.items() if kind in kinds}
     found = []
     for prediction in suite.predictions:
-        level = chance.known(prediction.formula).value
+        level = chance_level.known(prediction.formula).value
         if math.isnan(level):
             continue
         for kind, cost in costs.items():

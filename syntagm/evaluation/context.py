@@ -14,8 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.core import UsageError
-from syntagm.evaluation.spans import Spans, tokens, words
-from syntagm.evaluation.texts import By, Count, Text, columns, counted, portions, rows
+from syntagm.evaluation.texts import By, Count, Spans, Text, columns, counted, portions, rows, token_spans, word_spans
 from syntagm.models import Asking, LanguageModel
 
 
@@ -44,14 +43,14 @@ class _Piece:
     high: int
 
 
-def tables(
+def limited_tables(
     model: LanguageModel,
     texts: Iterable[Text],
     limit: Limit,
     by: By = "token",
     done: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[pl.DataFrame, Count]]:
-    """Score texts under a maximum of context; see `texts.tables` for the tables."""
+    """Score texts under a maximum of context; see `texts.text_tables` for the tables."""
     if model.eos is not None:
         raise UsageError("a maximum of context", f"the model {model.name} with eos=yes", "eos=no")
     asking = Asking(model)
@@ -67,7 +66,7 @@ def tables(
             answers = asking.read([text.text[piece.begin : piece.high] for piece in pieces], None)
             found = []
             for piece, answer in zip(pieces, answers, strict=True):
-                spans = tokens(answer) if by == "token" else words(model, answer)
+                spans = token_spans(answer) if by == "token" else word_spans(model, answer)
                 # The row that begins with white space before what is kept belongs to it.
                 kept = spans.ends + piece.begin > piece.low
                 found.append(_moved(spans, kept, piece.begin))
@@ -95,7 +94,7 @@ def _of_words(asking: Asking, text: Text, count: int) -> list[_Piece]:
     """Return a piece for each word, with so many tokens before its first one."""
     [answer] = asking.read([text.text], None)
     starts = answer.surprisals.starts.astype(np.int64)
-    spans = words(asking.model, answer)
+    spans = word_spans(asking.model, answer)
     pieces = []
     before = 0
     for end in spans.ends.tolist():

@@ -1,5 +1,6 @@
 """Slices of items, and their judgement by measures, for the tasks that score whole sentences."""
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,14 +9,111 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from syntagm.core import AlignmentError, InputError
+from syntagm.evaluation.alignment import Batch, Reading
 from syntagm.evaluation.measure import Judgement, Measure
-from syntagm.evaluation.reading import Reading
 from syntagm.evaluation.result import Result
 from syntagm.evaluation.task import RESULTS, Judged, Schema, Unit
 from syntagm.models import Answers, Surprisals
 from syntagm.suites import Item, Suite, public_tags
+
+MAX_SENTENCES = 8192
+VERSION = 1
+
+
+def suite_hash(suite: Suite) -> str:
+    """Return the hash of a suite's content: items, formulas and public tags."""
+    return slices(suite, "")[0]
+
+
+def slices(suite: Suite, identity: str) -> tuple[str, list[Unit]]:
+    """Return the hash of a suite's content and its units."""
+    # A unit has at most `MAX_SENTENCES` sentences (unless a single item has more). No item is divided between units.
+    head = _head(suite)
+    suite_digest = hashlib.sha256(head.encode())
+    units: list[Unit] = []
+    first, count, unit_digest = 0, 0, hashlib.sha256()
+
+    def close(last: int) -> None:
+        name = hashlib.sha256(f"{head}\0{identity}\0{first}\0{unit_digest.hexdigest()}".encode()).hexdigest()[:32]
+        units.append(Unit(name, suite.name, first, last, count))
+
+    for index, item in enumerate(suite.items):
+        if count and count + len(item.sentences) > MAX_SENTENCES:
+            close(index)
+            first, count, unit_digest = index, 0, hashlib.sha256()
+        content = _content(item)
+        unit_digest.update(content)
+        suite_digest.update(content)
+        count += len(item.sentences)
+    if suite.items:
+        close(len(suite.items))
+    return suite_digest.hexdigest()[:32], units
+
+
+def _head(suite: Suite) -> str:
+    formulas = [[prediction.name, prediction.formula.text] for prediction in suite.predictions]
+    return json.dumps([VERSION, suite.name, suite.aggregate, formulas])
+
+
+def _content(item: Item) -> bytes:
+    sentences = [
+        [condition, sentence.text, [[region.name, region.start, region.end] for region in sentence.regions]]
+        for condition, sentence in item.sentences.items()
+    ]
+    return json.dumps([item.id, sentences, public_tags(item.tags)]).encode()
+
+
+REGIONS_SCHEMA = {
+    "item": pl.String, "condition": pl.String, "region": pl.String, "place": pl.Int64, "content": pl.String,
+    "empty": pl.Boolean, "bits": pl.Float64,
+}  # fmt: skip
+_BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
+
+
+def regions(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Return the value of each region of each sentence: one row per region, with the columns of `REGIONS_SCHEMA`."""
+    # `place` is the index of the region in its sentence, from 0. `empty` is true if a region is empty or contains only
+    # white space. Bits are nan where a token crosses a region border.
+    table = sentences.filter(pl.col("region_names").list.len() > 0)
+    if not len(table):
+        return pl.DataFrame(schema=REGIONS_SCHEMA)
+    batch, bits = _batch(table)
+    sentence = np.arange(len(table)).repeat(batch.regions)
+    columns = {
+        "item": table["item"].gather(sentence),
+        "condition": table["condition"].gather(sentence),
+        "region": table["region_names"].explode(),
+        "place": np.arange(len(sentence)) - (batch.regions.cumsum() - batch.regions).repeat(batch.regions),
+        "content": table["text"].gather(sentence),
+        "bits": reading.all_regions(batch, bits),
+    }
+    content = pl.col("content").str.slice(pl.Series(batch.low), pl.Series(batch.high - batch.low))
+    rows = pl.DataFrame(columns).with_columns(content)
+    empty = pl.col("content").str.strip_chars(_BLANKS) == ""
+    return rows.with_columns(empty.alias("empty")).select(
+        pl.col(name).cast(kind) for name, kind in REGIONS_SCHEMA.items()
+    )
+
+
+def whole_sentences(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Return the value of each whole sentence, which is `*` in formulas. The columns are item, condition and bits."""
+    batch, bits = _batch(sentences)
+    return sentences.select("item", "condition", bits=pl.Series(reading.all_sentences(batch, bits)))
+
+
+def _batch(sentences: pl.DataFrame) -> tuple[Batch, NDArray[np.float64]]:
+    """Return sentences in flat arrays, with the bits of all their tokens."""
+    regions, tokens = (sentences[name].list.len().to_numpy().astype(np.int64) for name in ("region_names", "starts"))
+    low, high, starts = (
+        sentences[name].explode().drop_nulls().to_numpy().astype(np.int64)
+        for name in ("region_starts", "region_ends", "starts")
+    )
+    batch = Batch(sentences["text"].to_list(), regions, low, high, tokens, starts)
+    return batch, sentences["bits"].explode().drop_nulls().to_numpy()
+
 
 PORTION = 2048
 SENTENCES: Schema = {

@@ -7,12 +7,10 @@ from typing import Any, ClassVar, Literal
 
 from syntagm.core import InputError, Shape, UsageError
 from syntagm.evaluation import items
-from syntagm.evaluation.align import RULES, Rule
-from syntagm.evaluation.items import Slice
+from syntagm.evaluation.alignment import RULES, Reading, Rule
+from syntagm.evaluation.items import Slice, slices
 from syntagm.evaluation.measure import Measure
-from syntagm.evaluation.reading import Reading
 from syntagm.evaluation.result import Kind
-from syntagm.evaluation.slices import slices
 from syntagm.evaluation.task import Judged, Options, Plan, Schema, SuiteRecord, Task, Unit, suite_record
 from syntagm.models import Described, Fill, LanguageModel, Surprisals
 from syntagm.suites import Item, Suite
@@ -36,7 +34,7 @@ class Measures(Task[Slice]):
     }
 
     measures: tuple[Measure, ...]  # the measures, in the order of the results
-    align: Rule = "strict"  # the rule that assigns tokens to regions; see `syntagm.evaluation.align`
+    align: Rule = "strict"  # the rule that assigns tokens to regions; see `syntagm.evaluation.alignment`
 
     def __post_init__(self) -> None:
         names = [str(measure) for measure in self.measures]

@@ -25,8 +25,8 @@ import polars as pl
 
 from syntagm.core import InputError, Shape
 from syntagm.evaluation import items
+from syntagm.evaluation.items import slices
 from syntagm.evaluation.result import Kind, Result
-from syntagm.evaluation.slices import slices
 from syntagm.evaluation.task import RESULTS, Judged, Options, Plan, Schema, Task, Unit, suite_record
 from syntagm.models import Fill, LanguageModel, Query, Surprisals
 from syntagm.suites import Binary, Formula, Item, Node, Sentence, Suite, public_tags
@@ -257,7 +257,7 @@ def _timed(content: Answered) -> set[tuple[str, str, str]]:
             (item.id, condition, region)
             for item in content.items
             for condition, sentence in item.sentences.items()
-            for _, region in words(sentence)
+            for _, region in timed_words(sentence)
         ),
     }
 
@@ -329,15 +329,15 @@ def _of_sentence(content: Answered, item: Item, condition: str, region: str, val
     return -number, n
 
 
-def words(sentence: Sentence) -> tuple[tuple[str, str], ...]:
+def timed_words(sentence: Sentence) -> tuple[tuple[str, str], ...]:
     """Return the words of a sentence, each with the name of the region in which it begins, or with its number.
 
     A word is what stands between spaces, with its punctuation.
 
     >>> from syntagm.suites import Region
-    >>> words(Sentence("The keys are here.", (Region("subject", 0, 8), Region("verb", 9, 12), Region("rest", 13, 18))))
+    >>> timed_words(Sentence("The keys are here.", (Region("subject", 0, 8), Region("verb", 9, 12), Region("rest", 13, 18))))
     (('The', 'subject'), ('keys', 'subject'), ('are', 'verb'), ('here.', 'rest'))
-    >>> words(Sentence("It rains."))
+    >>> timed_words(Sentence("It rains."))
     (('It', '1'), ('rains.', '2'))
     """
     found = []

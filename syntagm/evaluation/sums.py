@@ -18,8 +18,8 @@ import polars as pl
 
 from syntagm.core import InputError, Shape
 from syntagm.evaluation import items
+from syntagm.evaluation.items import slices
 from syntagm.evaluation.result import Kind, Result
-from syntagm.evaluation.slices import slices
 from syntagm.evaluation.task import RESULTS, Judged, Options, Plan, Schema, Task, Unit, suite_record
 from syntagm.models import Fill, LanguageModel, Query, Surprisals
 from syntagm.suites import Item, Suite, public_tags

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.core import InputError, RunError, UsageError, atomic, counted, lock, record
-from syntagm.evaluation import Kind
-from syntagm.evaluation.people import words
+from syntagm.evaluation import Kind, timed_words
 from syntagm.experiment import maze, plan, presets, texts
 from syntagm.experiment.designs import Design
 from syntagm.experiment.plan import Exclusions, Plan, Role, Trial
@@ -182,7 +181,7 @@ def _sentences(design: Design, suite: Suite, item: Item, role: Role, name: str) 
         sentence = item.sentences[condition]
         yield Trial(
             name, role, suite.name, item.id, condition, (sentence.text,), design.choices, expected.get(condition, ""),
-            words(sentence) if design.timed else (), question=question, answer=answer,
+            timed_words(sentence) if design.timed else (), question=question, answer=answer,
         )  # fmt: skip
 
 
@@ -214,7 +213,7 @@ def built_in(design: Design, pairs_of: Sequence[tuple[str, str]], role: Role) ->
             Trial(
                 name, role, role, item, "good" if good or design.timed else "bad", (shown,), design.choices,
                 "" if design.timed or role == "practice" else expected,
-                words(Sentence(shown)) if design.timed else (),
+                timed_words(Sentence(shown)) if design.timed else (),
             )
         )  # fmt: skip
     return trials

@@ -16,7 +16,7 @@ import polars as pl
 from syntagm.core import InputError, UsageError
 from syntagm.reading_times import roles
 from syntagm.reading_times.tables import Source, refuse_absurd
-from syntagm.stats import Columns, Model, Sum, Term, Variable, columns as model_columns, formula
+from syntagm.stats import Columns, Model, Sum, Term, Variable, factor_levels, formula, model_columns
 
 # The line of a row in its file; tables may have a column `line` of their own.
 LINE = ":line"
@@ -59,8 +59,8 @@ class Observations:
         """Return the intercept and the columns of some terms, in R's coding. Shape (rows, columns)."""
         chosen = Sum(True, tuple(terms))
         model = Model("", Variable(self.response), chosen, ())
-        levels = model_columns.levels(model, self.frame, {})
-        return model_columns.columns(chosen, self.frame, levels)
+        levels = factor_levels(model, self.frame, {})
+        return model_columns(chosen, self.frame, levels)
 
     def label(self, role: str) -> list[str] | None:
         """Return the text, sentence or participant of each row; None if the table has no such column."""

@@ -194,7 +194,9 @@ def _score(
     total = texts.Count()
     asked = ("text", "start", "bits", "known", "word", *(("entropy",) if entropy else ()))
     rows: dict[int, list[tuple[int, float, bool, float]]] = {number: [] for number in range(len(lines))}
-    for frame, count in texts.tables(model, (Text(line) for line in lines), "word", done=progress, entropy=entropy):
+    for frame, count in texts.text_tables(
+        model, (Text(line) for line in lines), "word", done=progress, entropy=entropy
+    ):
         total += count
         for text, start, value, known, word, *rest in frame.select(asked).iter_rows():
             if word:

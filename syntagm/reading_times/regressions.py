@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from syntagm.core import InputError, UsageError
 from syntagm.reading_times import splines
 from syntagm.reading_times.observations import LINE, Observations
-from syntagm.stats import Bar, Term, Variable, columns as model_columns, formula, linear
-from syntagm.stats.mixed.fit import Fit
+from syntagm.stats import Bar, Columns, Fit, Term, Variable, factor_levels, formula, group_index, linear, model_columns
 
 Name: TypeAlias = Literal["ols", "loglinear", "mixed", "smooth"]
 NAMES: tuple[str, ...] = get_args(Name)
@@ -233,10 +232,10 @@ class _Mixed:
         self.text, _ = mixed_formula(rows, added, random_terms(random, rows.response))
         self.model = formula.parse(self.text)
         self.table = grouped(rows, self.model.bars)
-        levels = model_columns.levels(self.model, self.table, {})
-        self.fixed = model_columns.columns(self.model.fixed, self.table, levels)
+        levels = factor_levels(self.model, self.table, {})
+        self.fixed = model_columns(self.model.fixed, self.table, levels)
         self.random = [
-            (bar, model_columns.columns(bar.effects, self.table, levels), *model_columns.group(self.table, bar.group))
+            (bar, model_columns(bar.effects, self.table, levels), *group_index(self.table, bar.group))
             for bar in self.model.bars
         ]
 
@@ -257,7 +256,7 @@ class _Mixed:
 
 
 def _of_group(
-    fit: Fit, name: str, parts: Sequence[tuple[Bar, model_columns.Columns, list[str], NDArray[np.int64]]], test: Truths
+    fit: Fit, name: str, parts: Sequence[tuple[Bar, Columns, list[str], NDArray[np.int64]]], test: Truths
 ) -> tuple[Numbers, Numbers]:
     """Return what the random effects of a group add to the mean, and for groups that are new, to the variance."""
     group = next(each for each in fit.groups if each.name == name)

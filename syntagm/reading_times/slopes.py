@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from syntagm.core import InputError, UsageError
 from syntagm.reading_times import regressions, roles
 from syntagm.reading_times.observations import Observations
-from syntagm.stats import Covariance, Term, Variable, critical, linear, satterthwaite, spread_of_clusters
+from syntagm.stats import Covariance, Term, Variable, coefficient_covariance, critical, linear, spread_of_clusters
 
 Numbers = NDArray[np.float64]
 # With fewer units, intervals are too narrow: with 16 people and 20 sentences, those of 95% covered .91; with 40 and 60, .94.
@@ -209,7 +209,7 @@ def _mixed(label: str, rows: Observations, places: tuple[Place, ...], random: Se
     names = [{*each.name.split(":")} for each in found.coefficients]
     at = tuple(names.index({*":".join(map(str, term)).split(":")}) for term in added)
     values = np.array([found.coefficients[place].estimate for place in at])
-    covariance = satterthwaite.covariance(found.design, found.place, found.sigma, reml=True)
+    covariance = coefficient_covariance(found.design, found.place, found.sigma, reml=True)
     said = "".join(f"; {each}" for each in found.messages)
     return Slopes(
         label, places, values, Modelled(covariance, at), len(rows.times),

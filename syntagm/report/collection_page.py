@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from syntagm.core import counted, shown_lines
-from syntagm.evaluation import Baseline, Frequencies, baselines
-from syntagm.evaluation.chance import chance
+from syntagm.evaluation import Baseline, Frequencies, baselines, chance_level
 from syntagm.report import markdown
 from syntagm.report.in_words import in_words
 from syntagm.suites import Binary, Formula, Item, Node, Sentence, Suite
@@ -158,7 +157,7 @@ def _value(described: Described, kind: str) -> str:
 
 
 def _first_chance(suite: Suite) -> str:
-    return str(chance.known(suite.predictions[0].formula)) if suite.predictions else ""
+    return str(chance_level.known(suite.predictions[0].formula)) if suite.predictions else ""
 
 
 def _section(described: Described, shared: dict[str, str]) -> Iterator[str]:
@@ -199,7 +198,7 @@ def _labels(suite: Suite) -> dict[str, str]:
 
 
 def _prediction(suite: Suite, formula: Formula) -> str:
-    level = chance.known(formula)
+    level = chance_level.known(formula)
     note = f"chance {level}" if str(level) else level.method
     return f"{in_words(formula, _labels(suite))}; {note}."
 

@@ -40,7 +40,7 @@ def evaluate(
         stop_at: the half-width of the 95% interval of each suite's accuracy for which a pilot chooses the number of items,
             instead of a limit; see `stats.precision`. The run records it.
         seed: the seed of the random draw.
-        align: the rule that assigns tokens to regions; see `syntagm.evaluation.align`.
+        align: the rule that assigns tokens to regions; see `syntagm.evaluation.alignment`.
         convention: the number of a sentence that is compared, where predictions compare two whole sentences: the sum of
             bits, the name of another convention, or `published` for that of each dataset's authors.
         exclude: items that are left out, as pairs of suite and item; or a CSV file with these columns.
@@ -94,7 +94,7 @@ def run_suites(
         stop_at: the half-width of the 95% interval of each suite's accuracy for which a pilot chooses the number of items,
             instead of a limit; see `stats.precision`. The run records it.
         seed: the seed of the random draw.
-        align: the rule that assigns tokens to regions; see `syntagm.evaluation.align`.
+        align: the rule that assigns tokens to regions; see `syntagm.evaluation.alignment`.
         convention: the number of a sentence that is compared, where predictions compare two whole sentences: the sum of
             bits, the name of another convention, or `published` for that of each dataset's authors.
         exclude: items that are left out, as pairs of suite and item; or a CSV file with these columns.
@@ -166,7 +166,7 @@ def fill(
         limit: the maximum number of items per suite, drawn at random; the run records it.
         seed: the seed of the random draw.
         eligible: which rows of the list to use: "all" that the model can score, or only "single-token" rows.
-        top, bottom: nucleus cut-offs as probability masses, in any order; see `tasks.gaps.shares`. With a cut-off, only
+        top, bottom: nucleus cut-offs as probability masses, in any order; see `evaluation.gaps.weights`. With a cut-off, only
             rows whose forms are single tokens count.
         shared: whether the gap replaces the word that an item's sentences share, instead of the word in which they
             differ.

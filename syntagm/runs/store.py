@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 
 from syntagm.core import FormulaError, Progress, RunError, UsageError, counted, natural, public, shown
-from syntagm.evaluation import PUBLISHED, Kind, Reading, Rule, Schema, SuiteRecord, Task
-from syntagm.evaluation.regions import regions
+from syntagm.evaluation import PUBLISHED, Kind, Reading, Rule, Schema, SuiteRecord, Task, regions
 from syntagm.models import Surprisals, entropy_reduction
 from syntagm.runs.files import content_of, damaged, has_run, place_of, read_ledger, read_record, read_shard
 from syntagm.runs.kept import Kept

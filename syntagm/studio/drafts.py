@@ -11,8 +11,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from syntagm.core import InputError, UsageError, counted
-from syntagm.evaluation import baselines
-from syntagm.evaluation.chance import chance
+from syntagm.evaluation import baselines, chance_level
 from syntagm.report import formula_in_words
 from syntagm.suites import Finding, Formula, Item, Prediction, Suite, parse, spreadsheet, violations, within
 from syntagm.views import read_file, unreadable
@@ -125,7 +124,7 @@ def preview(found: Suite) -> Preview:
             prediction.name,
             prediction.formula.text,
             formula_in_words(prediction.formula),
-            chance.known(prediction.formula).value,
+            chance_level.known(prediction.formula).value,
             [one for one in scored if one.prediction == prediction.name and not math.isnan(one.value)],
         )
         for prediction in found.predictions

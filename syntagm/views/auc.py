@@ -8,8 +8,7 @@ import numpy as np
 from syntagm.core import UsageError
 from syntagm.evaluation import DEFAULT, Convention, margin, scored, value
 from syntagm.runs import Run, named, pairs, titles, whole
-from syntagm.stats import Auc, interval
-from syntagm.stats.auc import auc
+from syntagm.stats import Auc, auc_of_pairs, interval
 from syntagm.views.conventions import HowCase, HowTokens, Source, Suite, UnigramText, choose
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
@@ -72,7 +71,7 @@ def _rows(
         good, bad = table[defined].T
         verdicts = judged[defined]
         within = interval.of_items(verdicts, convention.kind)
-        across, matched = auc(good, bad), auc(good, bad, sizes[defined].T)
+        across, matched = auc_of_pairs(good, bad), auc_of_pairs(good, bad, sizes[defined].T)
         accuracy = float(verdicts.mean()) if len(verdicts) else np.nan
         numbers = (accuracy, within.low, within.high, *_numbers(across), *_numbers(matched))
         shown = names[record.name, record.hash]

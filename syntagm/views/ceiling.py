@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from syntagm.core import UsageError
 from syntagm.evaluation import TABLE, People, SuiteRecord, item_values
 from syntagm.runs import Run, listed, named, same_items, titles
-from syntagm.stats import Reliability, agreement
-from syntagm.stats.association import association
+from syntagm.stats import Reliability, association, judgements
 from syntagm.suites import parse
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
@@ -88,7 +87,7 @@ def make_table(runs: Sequence[Run], splits: Splits = 200) -> Table:
 def _row(
     suite: str, people: str, model: str, margins: NDArray[np.float64] | None, whole: NDArray[np.float64], reliability: Reliability
 ) -> tuple[Cell, ...]:  # fmt: skip
-    best = agreement.ceiling(reliability.value)
+    best = judgements.ceiling(reliability.value)
     rows_of = (reliability.value, reliability.low, reliability.high)
     if margins is None:
         count = int((~np.isnan(whole)).sum())
@@ -129,7 +128,7 @@ def _of_suite(
         collected.append(np.array(item_values(pl.concat([counted, *excluded, others]), items, asked, formula)))
         return collected[-1]
 
-    reliability = agreement.split_halves(len(everyone), of_half, splits, agreement.seed())
+    reliability = judgements.split_halves(len(everyone), of_half, splits, judgements.seed())
     return items, whole, reliability, list(zip(collected[::2], collected[1::2], strict=True))
 
 
@@ -153,7 +152,7 @@ def _reliability_of_all(run: Run, parts: Sequence[_Part], splits: int) -> Reliab
             current.extend(next(found))
         return current.pop(0)
 
-    return agreement.split_halves(len(_everyone(run)), next_half, len(joined), agreement.seed())
+    return judgements.split_halves(len(_everyone(run)), next_half, len(joined), judgements.seed())
 
 
 def _margins(other: Run, run: Run, record: SuiteRecord, items: Sequence[str]) -> NDArray[np.float64] | None:

@@ -11,8 +11,7 @@ import polars as pl
 
 from syntagm.evaluation import Kind
 from syntagm.runs import Run, ties_of
-from syntagm.stats import FEW, Clustered
-from syntagm.stats.clustered import clustered
+from syntagm.stats import FEW, Clustered, clustered
 from syntagm.views import quantity
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none

@@ -17,11 +17,10 @@ from syntagm.evaluation import (
     Judge,
     Tokens,
     Unigrams,
+    convention,
     kind_of,
     linking,
-    ratings as _ratings,
     scored,
-    treatments,
 )
 from syntagm.runs import Run, listed, named, pairs, titles, whole
 from syntagm.stats import in_words, score
@@ -83,8 +82,8 @@ def choose(run: Run, source: Source, names: Sequence[str] = ()) -> Chosen:
     return Chosen(tuple(found), unigrams, notes)
 
 
-def _fitted(run: Run, source: Source, unigrams: Unigrams) -> "_ratings.Fit":
-    given = _ratings.read(source.ratings)
+def _fitted(run: Run, source: Source, unigrams: Unigrams) -> linking.Fit:
+    given = linking.read_ratings(source.ratings)
     first_scored = run.record["model"]["start"] is not None
     known = {}
     for suite in run.suites:
@@ -93,7 +92,7 @@ def _fitted(run: Run, source: Source, unigrams: Unigrams) -> "_ratings.Fit":
                 known[sentence.text] = scored(
                     sentence.text, answer, first_scored, unigrams=unigrams, tokens=source.tokens
                 )
-    return _ratings.fit(known, given, source.ratings)
+    return linking.fit_ratings(known, given, source.ratings)
 
 
 def results(run: Run, suite: str, chosen: Chosen, tokens: Tokens = "blanks") -> pl.DataFrame:
@@ -102,10 +101,10 @@ def results(run: Run, suite: str, chosen: Chosen, tokens: Tokens = "blanks") -> 
     rows: list[list[tuple[object, ...]]] = [[] for _ in chosen.conventions]
     for item, good, bad in pairs(run, suite):
         size = len(good[1].bits) + len(bad[1].bits)
-        for own, convention, (value, margin) in zip(
+        for own, each, (value, margin) in zip(
             rows, chosen.conventions, judge.margins(good, bad, chosen.conventions), strict=True
         ):
-            own.append((run.model, suite, item, str(convention), value, margin, size))
+            own.append((run.model, suite, item, str(each), value, margin, size))
     return pl.DataFrame([row for own in rows for row in own], schema=RESULTS, orient="row")
 
 
@@ -229,7 +228,7 @@ def describe(names: Sequence[str] | dict[str, None]) -> tuple[str, ...]:
     """Explain conventions, each linking function and treatment once."""
     parts = dict.fromkeys(part for name in names for part in name.split("+"))
     known = [linking.BY_NAME[part] for part in parts if part in linking.BY_NAME]
-    treated = [treatments.BY_NAME[part] for part in parts if part in treatments.BY_NAME]
+    treated = [convention.TREATMENT_BY_NAME[part] for part in parts if part in convention.TREATMENT_BY_NAME]
     functions = "; ".join(f"{each.name}: {each.formula}" for each in known)
     rules = "; ".join(f"{each.name}: {each.says}" for each in treated)
     symbols = (

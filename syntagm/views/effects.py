@@ -20,8 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.core import UsageError, shown
-from syntagm.evaluation import Estimate, Group, Kind, Reading, SuiteRecord, whole_sentences
-from syntagm.evaluation.regions import regions
+from syntagm.evaluation import Estimate, Group, Kind, Reading, SuiteRecord, regions, whole_sentences
 from syntagm.runs import Run, named, titles
 from syntagm.stats import Alike, difference, interval, matching
 from syntagm.suites import Formula, Reference, parse

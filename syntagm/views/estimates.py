@@ -11,8 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.core import FormulaError, RunError, UsageError, public
-from syntagm.evaluation import Chance, Estimate, Kind, SuiteRecord
-from syntagm.evaluation.chance import chance
+from syntagm.evaluation import Chance, Estimate, Kind, SuiteRecord, chance_level
 from syntagm.runs import TIES, Run, by_suite, named, run_of, tie_value, whole
 from syntagm.stats import Resampling, matching, score, using
 from syntagm.suites import parse
@@ -182,7 +181,7 @@ def chance_of(run: Run, estimate: Estimate) -> Chance:
     group = estimate.group
     if group.suite:
         return chance_of_suite(run.suite(group.suite), group.measure)
-    return chance.mean(
+    return chance_level.mean(
         [
             chance_of_suite(suite, group.rule)
             for suite in run.suites
@@ -194,19 +193,19 @@ def chance_of(run: Run, estimate: Estimate) -> Chance:
 def chance_of_suite(suite: SuiteRecord, rule: str) -> Chance:
     """Compute the chance level of a suite from its formulas; nan if unknown, with the reason as method."""
     if not (selected := suite.predictions_for(rule)):
-        return chance.unknown(f"no chance level: {suite.name} has no prediction {rule}")
+        return chance_level.unknown(f"no chance level: {suite.name} has no prediction {rule}")
     formulas = [suite.predictions[name] for name in selected]
     if not all(formulas):
-        return chance.unknown("no chance level: a measure without a formula")
+        return chance_level.unknown("no chance level: a measure without a formula")
     return _chance(tuple(formulas))
 
 
 @lru_cache(maxsize=1024)
 def _chance(formulas: tuple[str, ...]) -> Chance:
     try:
-        return chance.known(*map(parse, formulas))
+        return chance_level.known(*map(parse, formulas))
     except FormulaError as error:  # records are untrusted input
-        return chance.unknown(f"no chance level: {error}")
+        return chance_level.unknown(f"no chance level: {error}")
 
 
 def predictions(run: Run, rule: str = "") -> dict[str, Sequence[str]]:

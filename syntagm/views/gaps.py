@@ -9,10 +9,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.core import RunError, UsageError
-from syntagm.evaluation import Cut, Estimate, Gaps, Group, Kind, nucleus
-from syntagm.evaluation.gaps import tables
+from syntagm.evaluation import WEIGHTS, Cut, Estimate, Gaps, Group, Kind, canonical_cuts
 from syntagm.runs import Run, named
-from syntagm.stats import Comparison, Interval, Spread, cluster_intervals, gap_shares, interval
+from syntagm.stats import Comparison, Interval, Spread, cluster_intervals, interval
 from syntagm.suites import WordList, kept
 
 # The probability of an entry, and whether it is a correct form of the word list in its context; null for other entries.
@@ -35,7 +34,7 @@ def over_gaps(run: Run) -> bool:
 def cut_offs(run: Run) -> tuple[Cut, ...]:
     """Return the nucleus cut-offs of a run."""
     options = run.record["options"]
-    return nucleus.cuts(tuple(options["top"]), tuple(options["bottom"]))
+    return canonical_cuts(tuple(options["top"]), tuple(options["bottom"]))
 
 
 @lru_cache(maxsize=16)
@@ -231,7 +230,7 @@ def distinct_contexts(run: Run, suites: Sequence[str]) -> pl.DataFrame:
 def of_suites(run: Run, group: Group, suites: Sequence[str], cuts: Sequence[Cut]) -> Iterator[Estimate]:
     """Yield the estimates over several suites, as in `pooled`."""
     yield _tse(run, group, suites)
-    table = distinct_contexts(run, suites).select(f"{name}{cut}" for cut in cuts for name in tables.WEIGHTS)
+    table = distinct_contexts(run, suites).select(f"{name}{cut}" for cut in cuts for name in WEIGHTS)
     columns = {name: table[name].to_numpy() for name in table.columns}
     columns |= {f"invalid{cut}": np.isnan(columns[f"equal_weight{cut}"]).astype(np.float64) for cut in cuts}
     if not len(table):
@@ -259,7 +258,7 @@ def _crossed(measure: str, values: NDArray[np.float64], lemmas: pl.DataFrame) ->
         return None
     part, whole = ("won", sums["contexts"]) if measure == "equal_weight" else ("right", sums["right"] + sums["wrong"])
     wholes = whole.to_numpy().astype(np.float64)
-    return gap_shares.of_shares(values[~np.isnan(values)], sums[part].to_numpy(), wholes)
+    return cluster_intervals.of_shares(values[~np.isnan(values)], sums[part].to_numpy(), wholes)
 
 
 def _tse(run: Run, group: Group, suites: Sequence[str]) -> Estimate:

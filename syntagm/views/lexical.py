@@ -14,8 +14,7 @@ import polars as pl
 from syntagm.core import UsageError, shown
 from syntagm.evaluation import Estimate, Kind
 from syntagm.runs import Run, named, ties_of
-from syntagm.stats import Association, in_words, score
-from syntagm.stats.association import association
+from syntagm.stats import Association, association, in_words, score
 from syntagm.suites import read_word_list
 from syntagm.views import quantity
 from syntagm.views.clustered import By
@@ -151,7 +150,7 @@ def correlation_text(words: Words) -> str:
 
     >>> correlation_text(Words("m", "s", {}, {}, None, ["x"], ""))
     'not computed, fewer than three words of known frequency'
-    >>> from syntagm.stats.association import association
+    >>> from syntagm.stats import association
     >>> correlation_text(Words("m", "s", {}, {}, association([1, 2, 3], [1, 8, 9], "Spearman"), [], ""))
     '+1.00, n=3 words, p=0.33'
     """

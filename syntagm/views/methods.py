@@ -13,7 +13,7 @@ import polars as pl
 from syntagm.core import UsageError
 from syntagm.evaluation import Group, Kind
 from syntagm.runs import Run, named, ties_of
-from syntagm.stats import Comparison, in_words, suite_means
+from syntagm.stats import Comparison, in_words, score
 from syntagm.views.drawing import dots
 from syntagm.views.drawing.chart import Figure
 from syntagm.views.drawing.table import Cell, Table, cells
@@ -36,14 +36,14 @@ def differences(results: pl.DataFrame, tolerance: float, labels: Mapping[str, st
     # the labels `label` ("all", or the label of the suites) and `contrast` (a readable name), and the count `suites`.
     comparisons = []
     for measure, description in PREFIX.items():
-        differences = suite_means.of_differences(results, WHOLE, measure, Kind.VERDICT, tolerance)
+        differences = score.of_differences(results, WHOLE, measure, Kind.VERDICT, tolerance)
         for model in dict.fromkeys(model for model, _ in differences):
             suites = {suite: means for (name, suite), means in differences.items() if name == model}
             for label, members in _grouped(suites, labels).items():
                 contrast = f"{'all suites' if label == 'all' else readable(label)}: {description}"
                 labels_of_group = (("label", label), ("contrast", contrast))
                 group = Group(model, measure=measure, labels=labels_of_group, counts=(("suites", len(members)),))
-                comparisons.append(Comparison(group, suite_means.mean_difference(members, group)))
+                comparisons.append(Comparison(group, score.mean_difference(members, group)))
     return comparisons
 
 
@@ -80,15 +80,13 @@ def means(models: Sequence[tuple[pl.DataFrame, float, Mapping[str, str]]], tag: 
     limits, methods = list[tuple[str, tuple[str, ...]]](), list[str]()
     for measure, description in PREFIX.items():
         for results, tolerance, labels in models:
-            whole, prefix = (
-                suite_means.of_results(results, name, Kind.VERDICT, tolerance) for name in (WHOLE, measure)
-            )
+            whole, prefix = (score.of_results(results, name, Kind.VERDICT, tolerance) for name in (WHOLE, measure))
             shared = [key for key in whole if key in prefix]
             for label, members in _grouped({suite: (model, suite) for model, suite in shared}, labels).items():
                 by = "" if label == "all" else tag
                 for name, samples in ((WHOLE, whole), (measure, prefix)):
                     found = [samples[key] for key in members]
-                    estimate = suite_means.mean(found, Group(members[0][0]))
+                    estimate = score.mean(found, Group(members[0][0]))
                     limits.append((f"{label}, {name} ({members[0][0]})", estimate.remarks))
                     methods.append(estimate.method)
                     value, low, high, *counts = cells(estimate)

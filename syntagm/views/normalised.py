@@ -16,9 +16,9 @@ from syntagm.evaluation import (
     SuiteRecord,
     Tokens,
     Unigrams,
-    normalisation,
+    linking,
+    load_unigrams,
     scored,
-    unigram,
 )
 from syntagm.runs import Run, items, named, titles, whole
 from syntagm.stats import score
@@ -37,7 +37,7 @@ RESULTS = {
 
 def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks") -> pl.DataFrame:
     """Judge the items of a suite by each score; the columns of `RESULTS` suit `score.accuracy`."""
-    # Measures have the names of `normalisation.COSTS`. If a suite has
+    # Measures have the names of `linking.COSTS`. If a suite has
     # several predictions about whole sentences, the name of the prediction is added, as in
     # `slor(grammatical_intrusive)`. The margin is exactly 0 if the difference in bits is within the tolerance of the
     # run; n counts words.
@@ -49,8 +49,8 @@ def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks")
             if better not in conditions or worse not in conditions:
                 continue
             (good, first), (bad, second) = conditions[better], conditions[worse]
-            for name in normalisation.COSTS:
-                margin = normalisation.margin(good[name], bad[name], run.tolerance_in_bits)
+            for name in linking.COSTS:
+                margin = linking.margin(good[name], bad[name], run.tolerance_in_bits)
                 value = np.nan if margin != margin else float(margin > 0)
                 measure = name if single else f"{name}({prediction})"
                 rows.append((run.model, suite, item, measure, value, margin, first + second))
@@ -67,14 +67,14 @@ def _items(
         for condition, (text, answer) in conditions.items():
             prepared = scored(text, answer, first_scored, unigrams=unigrams, tokens=tokens)
             assert prepared.unigram is not None
-            costs[condition] = normalisation.costs(prepared.words, prepared.unigram), len(prepared.words)
+            costs[condition] = linking.costs(prepared.words, prepared.unigram), len(prepared.words)
         yield item, costs
 
 
 def read_unigrams(source: str, run: Run, tokens: Tokens = "blanks", case: Case = "keep") -> Unigrams:
     """Read or compute the unigram model that an option names."""
     texts = (text for suite in run.suites for text in run.scored(suite.name)["text"].unique())
-    return unigram.read(source, texts, tokens, case)
+    return load_unigrams(source, texts, tokens, case)
 
 
 COLUMNS = (

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import polars as pl
 
 from syntagm.core import UsageError, shown
-from syntagm.evaluation import Estimate, MeasureName, nucleus
+from syntagm.evaluation import Estimate, MeasureName, parse_cut
 from syntagm.runs import Run
 from syntagm.views import gaps
 from syntagm.views.drawing import vega
@@ -34,7 +34,7 @@ def row_of(estimate: Estimate, group: str, model: str, measure: str) -> tuple[ob
     """Return the row of an estimate at a cut-off, or None if it belongs to another measure."""
     if MeasureName.parse(estimate.group.measure).name != measure:
         return None
-    cut = nucleus.parse(estimate.group.measure, measure)
+    cut = parse_cut(estimate.group.measure, measure)
     end, share = (BOTTOM, cut.bottom) if cut.bottom < 1 else (TOP, cut.top)
     return (group, model, end, share, cut.whole, *estimate.numbers[:4], estimate.undefined, estimate.method)
 

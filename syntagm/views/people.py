@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syntagm.core import InputError, UsageError, utf8
 from syntagm.evaluation import ANSWERS, TABLE, Estimate, Group, Kind, People, SuiteRecord
 from syntagm.runs import Run, named, open_run, titles
-from syntagm.stats import Interval, Judgements, agreement, crossed, interval, judgements
+from syntagm.stats import Interval, Judgements, crossed, interval, judgements
 from syntagm.suites import Formula, parse
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
@@ -105,8 +105,8 @@ def agreement_over(run: Run, records: Sequence[SuiteRecord], model: str, title: 
     alpha, reach = nan, Interval(nan, nan, "no alpha")
     if asked != "times" and len(rows):
         values = rows["value"].to_numpy()
-        alpha = agreement.krippendorff(values, units.to_numpy())
-        reach = agreement.alpha_interval(values, units.to_numpy(), _codes(rows["person"]))
+        alpha = judgements.krippendorff(values, units.to_numpy())
+        reach = judgements.alpha_interval(values, units.to_numpy(), _codes(rows["person"]))
     excluded = int(run.record["people"].get("excluded people", 0))
     return Agreement(
         title, model, individual, majority, int(defined["value"].sum()), alpha, reach, rows["person"].n_unique(),
@@ -130,7 +130,7 @@ def _individual(rows: pl.DataFrame, group: Group, pooled: bool) -> Estimate:
     )
     people, items, strata = (_codes(counted[column]) for column in ("person", "key", "stratum"))
     values, weights = (counted[column].to_numpy() for column in ("value", "weight"))
-    value, found = agreement.weighted(values, weights, strata, Kind.VERDICT, people, items)
+    value, found = judgements.weighted(values, weights, strata, Kind.VERDICT, people, items)
     return found.estimate(group, value, len(rows))
 
 
@@ -248,7 +248,7 @@ def _effect(rows: pl.DataFrame, signs: dict[str, int], group: Group, asked: str)
     influences = weights * (chosen["value"].to_numpy() - np.array([means[each] for each in conditions]))
     people, items = _codes(chosen["person"]), _codes(chosen["item"])
     # A difference has no bounds, even one of shares.
-    found = agreement.of_influences(value, influences, Kind.NUMBER, people, items)
+    found = judgements.of_influences(value, influences, Kind.NUMBER, people, items)
     return found.estimate(group, value, len(chosen)), int(people.max()) + 1, int(items.max()) + 1
 
 
@@ -314,9 +314,9 @@ def make_table(runs: Sequence[Run], accepted: Accepted = 0, intervals: Intervals
         "items (jackknife).",
         "excluded: people who were excluded by the rules of the plan; all other columns are without them.",
     ]
-    least = min((min(row.people, row.majority.n) for row in found), default=agreement.FEW)
-    if least < agreement.FEW:
-        notes.append(f"Intervals from fewer than {agreement.FEW} people or items rest on few.")
+    least = min((min(row.people, row.majority.n) for row in found), default=judgements.FEW)
+    if least < judgements.FEW:
+        notes.append(f"Intervals from fewer than {judgements.FEW} people or items rest on few.")
     shown = [place for place, name in enumerate(COLUMNS) if accepted or name != "accepted"]
     columns = tuple(COLUMNS[place] for place in shown)
     kept = tuple(tuple(row[place] for place in shown) for row in rows)

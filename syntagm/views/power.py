@@ -11,8 +11,7 @@ import polars as pl
 
 from syntagm.core import Reader, UsageError, shown
 from syntagm.runs import Run, listed
-from syntagm.stats import STUDIES, People, Pilot, Power, TwoClasses, TwoModels, bootstrap, paired
-from syntagm.stats.planning import power
+from syntagm.stats import STUDIES, People, Pilot, Power, TwoClasses, TwoModels, bootstrap, paired, power
 from syntagm.views.comparison import letters, pairs_of_runs
 from syntagm.views.drawing import curves, vega
 from syntagm.views.drawing.chart import Figure, Spec, finish

@@ -2,7 +2,7 @@
 
 A grey band is behind the regions that the first prediction compares. Whether two conditions differ can't be judged from
 the intervals of their means, because items differ much more than conditions. So these regions are repeated on separate
-scales with intervals within items (`stats.within`), and below are the differences that the prediction is about, with
+scales with intervals within items (`stats.paired_intervals`), and below are the differences that the prediction is about, with
 theirs (`views.effects`).
 
 A region that is empty in every item of a condition has 0 bits, as in formulas; its dot is hollow, and the line breaks
@@ -20,10 +20,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntagm.core import UsageError, shown, span
-from syntagm.evaluation import unseen
-from syntagm.evaluation.regions import regions
+from syntagm.evaluation import regions, unseen
 from syntagm.runs import Run, chosen_suite, having
-from syntagm.stats import interval, within
+from syntagm.stats import interval, paired_intervals
 from syntagm.suites import Reference, direction_of, language_of
 from syntagm.views import effects
 from syntagm.views.drawing import vega
@@ -53,7 +52,7 @@ def table(
     """Compute the mean surprisal of each region and condition in bits, its interval (`interval.of_numbers`), and its n."""
     # In the table, `label` is the text shown for a region, `position` its place in the sentence from 0, and `empty` is
     # true if it is empty in all items. `low_within` and `high_within` are the interval within items of a region that
-    # the first prediction compares in several conditions (`stats.within`), otherwise nan. `remarks` are those of the
+    # the first prediction compares in several conditions (`stats.paired_intervals`), otherwise nan. `remarks` are those of the
     # interval, except on few items, because n is shown. If a sentence has two regions with the same name, the first is
     # used, as in formulas. A suite without regions gives no rows.
     record = run.suite(suite)
@@ -99,7 +98,8 @@ def _within(measured: pl.DataFrame, compared: Collection[Reference]) -> dict[tup
             by_item = rows.pivot("condition", index="item", values="bits").drop("item")
             values = by_item.fill_null(math.nan).to_numpy()
             found |= {
-                (region, name): ends for name, ends in zip(by_item.columns, within.intervals(values), strict=True)
+                (region, name): ends
+                for name, ends in zip(by_item.columns, paired_intervals.within_items(values), strict=True)
             }
     return found
 
@@ -178,7 +178,9 @@ def draw(
     spec = pile(plots, 16) if len(plots) > 1 else next(iter(plots), _nothing())
     subtitle = [f"mean over items (n = {span(rows['n'].to_list())}) and 95% interval, {interval.OF_NUMBERS}"]
     if zoomed:
-        subtitle.append(f"grey band, and right on a scale of its own: a compared region; 95% interval: {within.METHOD}")
+        subtitle.append(
+            f"grey band, and right on a scale of its own: a compared region; 95% interval: {paired_intervals.METHOD}"
+        )
     if compared_effects:
         below = effects.panel(compared_effects, list(models.values()), "", effects.extent(compared_effects))
         independent = {"scale": {"color": "independent", "shape": "independent"}}

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from syntagm.runs import Run
-from syntagm.stats import LEVEL, Comparison, Verdicts, paired, power
+from syntagm.stats import LEVEL, Comparison, Verdicts, paired, planning
 from syntagm.views.comparison import PairOfRuns, limits, pairs_of_runs, warnings_of
 from syntagm.views.drawing.table import Cell, Table
 from syntagm.views.drawing.text import or_none
@@ -20,7 +20,7 @@ NOTES = (
     "that the models are equal.",
     "B - A: difference of accuracies on the items defined under both models, with Tango's paired 95% interval, the inversion "
     "of McNemar's test. only A, only B: number of items whose prediction holds under one model only.",
-    f"detectable: the smallest difference that the test finds with power {power.POWER} at the level {LEVEL}. It is assumed "
+    f"detectable: the smallest difference that the test finds with power {planning.POWER} at the level {LEVEL}. It is assumed "
     "that as many items are discordant in both directions as observed, and that the difference is added to them. "
     f"detectable by Holm: the same at the strictest level of Holm's method, {LEVEL} / suites. Empty: the suite has too few "
     "items to detect any difference. Exact binomial computation (Schork & Williams 1980; Duffy 1984); items are assumed "
@@ -84,4 +84,4 @@ def _detectable(verdicts: Verdicts, n: int, tests: int) -> tuple[float, float]:
     if not n:
         return math.nan, math.nan
     balanced = 2 * min(verdicts.only_a, verdicts.only_b) / n
-    return power.detectable(n, balanced), power.detectable(n, balanced, LEVEL / tests)
+    return planning.detectable(n, balanced), planning.detectable(n, balanced, LEVEL / tests)

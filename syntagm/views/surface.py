@@ -12,7 +12,7 @@ import polars as pl
 from syntagm.core import InputError, UsageError
 from syntagm.evaluation import Kind
 from syntagm.runs import Run, named
-from syntagm.stats import FEW, binned, logit, matching
+from syntagm.stats import FEW, cluster_intervals, logit, matching
 from syntagm.views.drawing import curves, vega
 from syntagm.views.drawing.chart import Figure
 from syntagm.views.drawing.curves import Panel
@@ -164,7 +164,7 @@ def draw_figure(
     tables = [pairs(name, run, measure) for name, run in named(runs)]
     if all(table.is_empty() for table in tables):
         raise UsageError("measure", f"no suite of minimal pairs with {measure!r}", "at least one")
-    return draw(binned.curves(pl.concat(tables), SHOWN), "Accuracy by surface predictors")
+    return draw(cluster_intervals.means_in_bins(pl.concat(tables), SHOWN), "Accuracy by surface predictors")
 
 
 def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPERTIES) -> Figure:
@@ -180,7 +180,7 @@ def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPE
         "bar: 95% interval, for other suites and their pairs; dashed: chance"
     )
     upright = vega.proportion("accuracy", tickCount=6)
-    return curves.draw(panels, upright, title, [subtitle], table.select(list(binned.SCHEMA)))
+    return curves.draw(panels, upright, title, [subtitle], table.select(list(cluster_intervals.BINNED_SCHEMA)))
 
 
 def _said(row: Row) -> str:

@@ -201,7 +201,7 @@ def test_an_unfinished_run_is_said(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_a_suite_without_predictions_stands_in_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # `run` refuses such a suite, but a run directory may come from an earlier version.
-    with patch("syntagm.evaluation.predictions.task.refuse_no_predictions", lambda suite: None):
+    with patch("syntagm.evaluation.predictions.refuse_no_predictions", lambda suite: None):
         run = toy_run(tmp_path, Suite("bare", PLAIN.items, ()), PLAIN)
     assert estimates.predictions(run)["bare"] == ()
     assert [row["suite"] for row in printed(capsys, "scores", str(tmp_path))] == ["plain", "mean of 1 suite"]

@@ -13,7 +13,7 @@ from syntagm.cli import main
 from syntagm.core import InputError, RunError, UsageError
 from syntagm.experiment import Answer, Audit, Exclusions, Plan, Study, alarms, answers, make, people, read, simulate
 from syntagm.runs import Run, open_run
-from syntagm.stats import agreement
+from syntagm.stats import judgements
 from syntagm.suites import Item, Prediction, Sentence, Suite, parse
 from tests.experiment_for_tests import crossed, filled, pairs, planned, written
 
@@ -521,12 +521,12 @@ def test_known_effects_lie_in_their_intervals(tmp_path: Path) -> None:
 
 def test_alpha_and_halves_by_hand() -> None:
     # Two units with two judgements each: 0 0 and 0 1. Within: 0 + 2 * 1 = 2; between: 2 * (4 * 1 - 1) = 6; 1 - 3 * 2 / 6.
-    assert agreement.krippendorff(np.array([0.0, 0, 0, 1]), np.array([0, 0, 1, 1])) == 0
-    assert math.isnan(agreement.krippendorff(np.ones(4), np.array([0, 0, 1, 1])))
+    assert judgements.krippendorff(np.array([0.0, 0, 0, 1]), np.array([0, 0, 1, 1])) == 0
+    assert math.isnan(judgements.krippendorff(np.ones(4), np.array([0, 0, 1, 1])))
     values = np.arange(5.0)
-    same = agreement.split_halves(6, lambda half: values, 10, 1)
+    same = judgements.split_halves(6, lambda half: values, 10, 1)
     assert (same.value, same.splits) == (pytest.approx(1), 10)
-    assert agreement.split_halves(3, lambda half: values, 10, 1).splits == 0
+    assert judgements.split_halves(3, lambda half: values, 10, 1).splits == 0
 
 
 def test_a_language_model_can_be_the_judge(tmp_path: Path) -> None:

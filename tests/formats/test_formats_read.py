@@ -22,7 +22,7 @@ from syntagm.core import (
     registry as folder,
     shape,
 )
-from syntagm.evaluation import ratings
+from syntagm.evaluation import linking
 from syntagm.reading_times import tables
 from syntagm.runs.imported import minicons
 from syntagm.suites import (
@@ -53,7 +53,7 @@ def test_blanks_around_cells_are_no_content_in_other_tables_either(tmp_path: Pat
     assert listed.rows[0].forms == ("oar", "oars")
     [pair] = minicons.read([table("m.csv", "good, bad, score_good, score_bad", "A b., A c., -1, -2")])
     assert (pair.good, pair.bad) == ("A b.", "A c.")
-    assert ratings.read(str(table("r.csv", "text, rating", "A b., 5"))) == {"A b.": 5.0}
+    assert linking.read_ratings(str(table("r.csv", "text, rating", "A b., 5"))) == {"A b.": 5.0}
     words = tables.open_table(table("times.csv", "word, token, RT", " oars,  oar, 300", "sink , s, 310"))
     frame = tables.interpret(words, {}).frame
     # Tokens keep theirs: a blank at the beginning says where a word begins.

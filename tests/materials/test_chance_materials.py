@@ -22,7 +22,7 @@ from scipy.stats import binomtest
 from toy_runs import pairs
 
 import syntagm as sg
-from syntagm.evaluation.chance.chance import chance
+from syntagm.evaluation import chance
 from syntagm.models import LanguageModel
 from syntagm.models.random.model import load
 from syntagm.stats import holm

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import syntagm
-from syntagm.evaluation import baselines
-from syntagm.evaluation.chance import chance
+from syntagm.evaluation import baselines, chance_level
 from syntagm.suites import TAG, Construction, Suite, find, frequency, segments
 
 # What a corrected variant is a variant of.
@@ -34,7 +33,7 @@ def test_every_suite_has_regions_a_reference_a_contrast_and_a_known_chance() -> 
         assert re.fullmatch(r"[A-Z][^\n]+\.", suite.tags["contrast"]), suite.name
         assert all(suite.tags[key] for key in ("circuit", "phenomenon", "reference", "author", "licence")), suite.name
         assert all(sentence.regions for item in suite.items for sentence in item.sentences.values()), suite.name
-        assert not any(math.isnan(chance.known(prediction.formula).value) for prediction in suite.predictions), (
+        assert not any(math.isnan(chance_level.known(prediction.formula).value) for prediction in suite.predictions), (
             suite.name
         )
 

@@ -15,8 +15,7 @@ from toy_runs import agreement
 
 from syntagm.cli import main
 from syntagm.core import ModelError, Permissions, Progress
-from syntagm.evaluation import Predictions, score_text
-from syntagm.evaluation.perplexity import perplexity
+from syntagm.evaluation import Predictions, perplexity, score_text
 from syntagm.models import Asking, Fill, Gap, LanguageModel, Surprisals, names
 from syntagm.runs import Job, Run, open_run, run_suites
 from syntagm.runs.cache import AnswerCache

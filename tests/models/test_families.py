@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 
 from syntagm.cli import main
 from syntagm.core import ModelError, SyntagmError, UsageError, registry
-from syntagm.evaluation.predictions.task import skipped_predictions
+from syntagm.evaluation.predictions import skipped_predictions
 from syntagm.models import Choice, Family, Fixed, Masking, Option, Scoring, Value, families, frame, names
 from syntagm.models.family import Program
 from syntagm.models.hugging_face.loading import spelled

@@ -10,7 +10,7 @@ from masked_for_tests import byte_pieces, masked, sentence_pieces, word_pieces
 from test_causal_tokens import ODD
 
 from syntagm.core import AlignmentError, ModelError, UsageError
-from syntagm.evaluation.align import align
+from syntagm.evaluation import align
 from syntagm.models import Gap, Surprisals, frame
 from syntagm.suites import Region, Sentence
 

@@ -13,7 +13,7 @@ from models_for_tests import ALIKE, CAUSAL, FAMILIES, PLAIN
 from test_causal_tokens import odd_texts
 
 from syntagm.core import csv
-from syntagm.evaluation.align import align
+from syntagm.evaluation import align
 from syntagm.models import CHECKS, TEXTS, Check, LanguageModel, failures, families, names
 from syntagm.models.conformance import CLOSE, prefixes
 from syntagm.suites import Region, Sentence

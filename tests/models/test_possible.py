@@ -12,8 +12,7 @@ from toy_runs import agreement
 
 from syntagm.cli import main
 from syntagm.core import ModelError
-from syntagm.evaluation import score_text
-from syntagm.evaluation.perplexity import perplexity
+from syntagm.evaluation import perplexity, score_text
 from syntagm.models import Asking, Entry, Fill, Gap, LanguageModel, Recorded, Sees, Surprisals, names
 from syntagm.models.possible import ROUNDING, fault, fault_in_gap
 from syntagm.runs.cache import AnswerCache

@@ -15,7 +15,7 @@ from training_for_tests import bracketed
 from syntagm.cli import main
 from syntagm.cli._lines import Lines
 from syntagm.core import Interrupted, UsageError
-from syntagm.evaluation.perplexity import perplexity
+from syntagm.evaluation import perplexity
 from syntagm.models.names import load
 from syntagm.papers import Design, hyperparameters, record
 from syntagm.papers.experiment import experiment
@@ -57,8 +57,8 @@ import os, signal, sys
 from itertools import count
 from syntagm.cli import main
 from syntagm.cli._lines import Lines
-from syntagm.stats.mixed import simulations
-simulations._LINEAR = simulations._LOGISTIC = 1
+from syntagm.stats.mixed import few_groups
+few_groups._LINEAR = few_groups._LOGISTIC = 1
 numbers = count(1)
 def simulated(self, done, total, left):
     if next(numbers) == {number}:

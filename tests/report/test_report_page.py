@@ -223,7 +223,7 @@ def test_suites_of_different_runs_stand_side_by_side(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_suite_without_predictions_or_with_one_item(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # `run` refuses the first one, but a run directory may come from an earlier version.
-    monkeypatch.setattr("syntagm.evaluation.predictions.task.refuse_no_predictions", lambda suite: None)
+    monkeypatch.setattr("syntagm.evaluation.predictions.refuse_no_predictions", lambda suite: None)
     bare = type(PLAIN)("bare", PLAIN.items, ())
     page = written(tmp_path, toy_run(tmp_path, bare, pairs("single", ("the dog barks", "the dog bark"))))
     assert "no prediction" in page.text

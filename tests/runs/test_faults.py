@@ -243,7 +243,7 @@ def test_another_run_is_refused(tmp_path: Path) -> None:
 def test_suites_are_cut_into_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five items of two sentences, four sentences a shard: 2 + 2 + 1 items, and the same results as in one piece."""
     whole = toy_run(tmp_path / "whole", many_suites()[0])
-    monkeypatch.setattr("syntagm.evaluation.slices.MAX_SENTENCES", 4)
+    monkeypatch.setattr("syntagm.evaluation.items.MAX_SENTENCES", 4)
     parts = toy_run(tmp_path / "parts", many_suites()[0])
     assert len(parts.suites[0].shards) == 3
     assert parts.results().equals(whole.results())
@@ -352,7 +352,7 @@ def test_a_stop_inside_a_shard_keeps_the_finished_portions(tmp_path: Path, monke
     from syntagm.core import Interrupted
     from syntagm.runs.cache import AnswerCache
 
-    monkeypatch.setattr("syntagm.evaluation.predictions.task.Predictions.portion", 4)
+    monkeypatch.setattr("syntagm.evaluation.predictions.Predictions.portion", 4)
     model, suite = load("demo"), many_suites()[0]
     cache = AnswerCache(tmp_path / "answers.sqlite", pytest.fail)
     asked = 0

@@ -14,7 +14,7 @@ from fill_for_tests import Drawn
 from toy_runs import pairs
 
 from syntagm.core import RunError, atomic
-from syntagm.evaluation.gaps import plan
+from syntagm.evaluation.gaps import task
 from syntagm.runs import fill, open_run
 from syntagm.suites import Suite, WordList, WordRow
 
@@ -28,8 +28,8 @@ SLOW_RUN = """
 import sys, time
 sys.path[:0] = {tests!r}
 import test_fill_faults as here
-from syntagm.evaluation.gaps import plan
-plan.SIZE = 4
+from syntagm.evaluation.gaps import task
+task.SIZE = 4
 model = here.Drawn(here.VOCABULARY)
 fill = model.fill
 def slowly(blanks, done=None):
@@ -86,7 +86,7 @@ def content(folder: Path) -> dict[str, str]:
 
 @pytest.fixture
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "SIZE", 4)
+    monkeypatch.setattr(task, "SIZE", 4)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from toy_runs import FULL, interrupt, pairs
 
 from syntagm.core import InputError, Interrupted, ModelError, Progress, RunError, UsageError
 from syntagm.core.io.csv import cell
-from syntagm.evaluation import Cut, nucleus
+from syntagm.evaluation import Cut
 from syntagm.models import LanguageModel
 from syntagm.models.contract import Sees
 from syntagm.models.names import load
@@ -287,7 +287,9 @@ def test_a_run_that_named_its_cut_offs_in_another_order_is_read_and_goes_on(
 ) -> None:
     whole = filled(tmp_path / "sorted", top=(0.5, 0.9))
     with monkeypatch.context() as patched:
-        patched.setattr(nucleus, "cuts", lambda top, _: (Cut(), *(Cut(top=share) for share in top)))
+        patched.setattr(
+            "syntagm.evaluation.gaps.task.canonical_cuts", lambda top, _: (Cut(), *(Cut(top=share) for share in top))
+        )
         made = filled(tmp_path / "old", top=(0.9, 0.5))
     assert made.record["options"]["top"] == [0.9, 0.5]
     # One of its two shards is lost; the other keeps its columns in the order of the time.

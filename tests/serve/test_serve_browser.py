@@ -205,7 +205,7 @@ def test_hostile_texts_run_nothing(browser: Any, tmp_path: Path) -> None:
         suites.append(Suite(text, tuple(items), (), {"circuit": text, "comment": text, f"region.{text}": text}))
     assert len(set(texts)) == 200
     # `run` would refuse such names; but a run directory may come from anyone.
-    refused = "syntagm.evaluation.predictions.task.refuse_no_predictions"
+    refused = "syntagm.evaluation.predictions.refuse_no_predictions"
     with patch("syntagm.runs.engine.check", lambda suites: []), patch(refused, lambda suite: None):
         toy_run(tmp_path / "many", *suites)
     hostile(tmp_path / "run")

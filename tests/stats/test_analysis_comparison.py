@@ -5,9 +5,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.special import stdtr
 
 from syntagm.evaluation import Group, Kind
-from syntagm.stats import Comparison, paired, stratified
-from syntagm.stats.paired import discordant, over_suites, pair
-from syntagm.stats.paired_intervals import UNDECIDED
+from syntagm.stats import Comparison, paired, paired_intervals, suite_intervals
 
 NAN = float("nan")
 TOLERANCES = (1e-4, 1e-4)
@@ -38,7 +36,7 @@ B = results(s=[3.0, -1.0, 1.0, -5.0, 2.0, 1.0])
 
 
 def test_two_models_on_six_items():
-    [found] = compare(pair(A, B), TOLERANCES)
+    [found] = compare(paired.pair(A, B), TOLERANCES)
     assert found.group == Group(suite="s", measure="0")
     # Item 6 is undefined under A. Both hold: 1; A alone: 2; B alone: 3 and 5; neither: 4.
     assert counts(found) == (1, 1, 2, 1)
@@ -50,11 +48,11 @@ def test_two_models_on_six_items():
     assert (found.verdicts.ties_a, found.verdicts.ties_b) == (1, 0)
     # z = (2 - 1) / sqrt(3) = 0.577.
     assert found.p == pytest.approx(0.5637, abs=1e-4)
-    assert found.difference.method == f"Tango; random: items; only 5 items; {UNDECIDED}, paired"
+    assert found.difference.method == f"Tango; random: items; only 5 items; {paired_intervals.UNDECIDED}, paired"
 
 
 def test_flips_show_both_margins():
-    assert discordant(pair(A, B)).rows() == [
+    assert paired.discordant(paired.pair(A, B)).rows() == [
         ("s", "2", "0", 1.0, 0.0, 2.0, -1.0),
         ("s", "3", "0", 0.0, 1.0, -1.0, 1.0),
         ("s", "5", "0", 0.0, 1.0, 0.0, 2.0),
@@ -64,7 +62,7 @@ def test_flips_show_both_margins():
 def test_pairing_items_takes_out_what_they_share():
     # Each item gains 1 or 2 bits: the paired interval is narrow, though the margins themselves are spread widely.
     margins = np.linspace(-50, 50, 20)
-    [found] = compare(pair(results(s=margins), results(s=margins + np.tile([1, 2], 10))), TOLERANCES)
+    [found] = compare(paired.pair(results(s=margins), results(s=margins + np.tile([1, 2], 10))), TOLERANCES)
     assert found.margin.value == pytest.approx(1.5)
     # t(19) * 0.513 / sqrt(20) = 2.093 * 0.1147.
     assert (found.margin.low, found.margin.high) == pytest.approx((1.26, 1.74), abs=0.001)
@@ -73,13 +71,13 @@ def test_pairing_items_takes_out_what_they_share():
 def test_over_suites_each_suite_counts_alike():
     a = results(s=[1.0, -1.0, -1.0, -1.0], t=[-1.0, -1.0])
     b = results(s=[1.0, 1.0, 1.0, -1.0], t=[-1.0, 1.0])
-    found = over_suites(pair(a, b), Kind.VERDICT, TOLERANCES)
+    found = paired.over_suites(paired.pair(a, b), Kind.VERDICT, TOLERANCES)
     assert found.group == Group(measure="0")
     assert (found.a.value, found.b.value) == ((1 / 4 + 0) / 2, (3 / 4 + 1 / 2) / 2)
     assert found.difference.value == (2 / 4 + 1 / 2) / 2
     assert (found.n, found.verdicts.only_a, found.verdicts.only_b) == (6, 0, 3)
     # The suites happen to differ alike, so the spread is that of the items: differences 0, 1, 1, 0 and 0, 1.
-    strata = stratified.of_differences(np.array([2.0, 1]), np.zeros(2), np.array([4.0, 2]), np.full(2, 0.5))
+    strata = suite_intervals.of_differences(np.array([2.0, 1]), np.zeros(2), np.array([4.0, 2]), np.full(2, 0.5))
     distance, spread = strata.test(0.0)
     assert found.p == pytest.approx(2 * float(stdtr(spread.freedom, -distance / spread.variance**0.5)))
     assert (found.difference.low, found.difference.high) == pytest.approx((strata.end(1), strata.end(-1)))
@@ -88,7 +86,7 @@ def test_over_suites_each_suite_counts_alike():
 
 
 def test_the_other_way_round_the_signs_change():
-    [there], [back] = compare(pair(A, B), TOLERANCES), compare(pair(B, A), TOLERANCES)
+    [there], [back] = compare(paired.pair(A, B), TOLERANCES), compare(paired.pair(B, A), TOLERANCES)
     assert back.difference.value == -there.difference.value
     assert (back.verdicts.only_a, back.verdicts.only_b, back.p) == (
         there.verdicts.only_b,
@@ -99,12 +97,12 @@ def test_the_other_way_round_the_signs_change():
 
 
 def test_items_that_one_model_lacks_are_left_out_and_counted():
-    [found] = compare(pair(A.head(2), B), TOLERANCES)
+    [found] = compare(paired.pair(A.head(2), B), TOLERANCES)
     assert (found.n, found.difference.undefined) == (2, 4)
 
 
 def test_nothing_in_common_is_undefined():
-    [found] = compare(pair(results(s=[NAN, 1.0]), results(s=[1.0, NAN])), TOLERANCES)
+    [found] = compare(paired.pair(results(s=[NAN, 1.0]), results(s=[1.0, NAN])), TOLERANCES)
     assert np.isnan(
         [found.a.value, found.b.value, found.difference.value, found.difference.low, found.margin.high]
     ).all()
@@ -116,20 +114,20 @@ def test_nothing_in_common_is_undefined():
 
 def test_items_of_one_name_stay_apart():
     twice = [results(s=margins).with_columns(item=pl.lit("same")) for margins in ([1.0, -1.0], [1.0, 1.0])]
-    [found] = compare(pair(*twice), TOLERANCES)
+    [found] = compare(paired.pair(*twice), TOLERANCES)
     assert (found.n, found.verdicts.both, found.verdicts.only_b) == (2, 1, 1)
 
 
 def test_infinite_margins_count_as_verdicts_and_leave_the_mean_margin_undefined():
     inf = float("inf")
-    [found] = compare(pair(results(s=[inf, -inf, 1.0]), results(s=[-inf, inf, 1.0])), TOLERANCES)
+    [found] = compare(paired.pair(results(s=[inf, -inf, 1.0]), results(s=[-inf, inf, 1.0])), TOLERANCES)
     assert counts(found)[:3] == (1, 1, 1)
     assert found.difference.value == 0.0
     assert np.isnan([found.margin.value, found.margin.low, found.margin.high]).all()
 
 
 def test_each_side_has_its_own_tolerance():
-    [found] = compare(pair(results(s=[0.5, 0.5]), results(s=[0.5, 0.5])), (1e-4, 1.0))
+    [found] = compare(paired.pair(results(s=[0.5, 0.5]), results(s=[0.5, 0.5])), (1e-4, 1.0))
     assert (found.verdicts.ties_a, found.verdicts.ties_b) == (0, 2)
 
 
@@ -139,7 +137,7 @@ def test_each_side_has_its_own_tolerance():
 def test_the_order_of_the_items_makes_no_difference(margins, random):
     a, b = (results(s=side) for side in zip(*margins, strict=True))
     order = random.sample(range(len(margins)), len(margins))
-    [found], [shuffled] = compare(pair(a, b), TOLERANCES), compare(pair(a[order], b), TOLERANCES)
+    [found], [shuffled] = compare(paired.pair(a, b), TOLERANCES), compare(paired.pair(a[order], b), TOLERANCES)
     assert found.difference == shuffled.difference
     assert found.margin.value == pytest.approx(shuffled.margin.value)
     ends = [(comparison.margin.low, comparison.margin.high) for comparison in (found, shuffled)]
@@ -148,7 +146,7 @@ def test_the_order_of_the_items_makes_no_difference(margins, random):
 
 
 def test_a_comparison_has_the_numbers_on_each_suite_and_over_suites():
-    pairs = pair(results(s=[1.0, 2.0, -1.0, NAN], t=[1.0, -2.0]), results(s=[-1.0, 2.0, 1.0, 1.0], t=[1.0, 1.0]))
+    pairs = paired.pair(results(s=[1.0, 2.0, -1.0, NAN], t=[1.0, -2.0]), results(s=[-1.0, 2.0, 1.0, 1.0], t=[1.0, 1.0]))
     of_suites, over_all = paired.compare(pairs, Kind.VERDICT, TOLERANCES)
     assert repr(of_suites) == repr(paired.by_suite(pairs, Kind.VERDICT, TOLERANCES))
-    assert repr(over_all) == repr(over_suites(pairs, Kind.VERDICT, TOLERANCES))
+    assert repr(over_all) == repr(paired.over_suites(pairs, Kind.VERDICT, TOLERANCES))

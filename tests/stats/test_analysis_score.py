@@ -4,8 +4,7 @@ import pytest
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.evaluation import Group, Kind
-from syntagm.stats import verdicts
-from syntagm.stats.score import accuracy, score
+from syntagm.stats import score, verdicts
 from syntagm.views import estimates
 
 NAN = float("nan")
@@ -35,19 +34,21 @@ def test_accuracy_of_three_items_is_one_third(tmp_path):
 
 
 def test_undefined_items_are_left_out_and_counted():
-    [estimate] = accuracy(table(("s", "1", "0", 2.0), ("s", "2", "0", NAN), ("s", "3", "0", -1.0)), VERDICTS, 1e-4)
+    [estimate] = score.accuracy(
+        table(("s", "1", "0", 2.0), ("s", "2", "0", NAN), ("s", "3", "0", -1.0)), VERDICTS, 1e-4
+    )
     assert (estimate.value, estimate.n, estimate.ties, estimate.undefined) == (1 / 2, 2, 0, 1)
 
 
 def test_a_suite_of_undefined_items_is_undefined():
-    [estimate] = accuracy(table(("s", "1", "0", NAN), ("s", "2", "0", NAN)), VERDICTS, 1e-4)
+    [estimate] = score.accuracy(table(("s", "1", "0", NAN), ("s", "2", "0", NAN)), VERDICTS, 1e-4)
     assert np.isnan([estimate.value, estimate.low, estimate.high]).all()
     assert (estimate.n, estimate.undefined) == (0, 2)
     assert estimate.method == "no interval: no defined items in s"
 
 
 def test_one_item_has_a_value_and_no_interval():
-    [estimate] = accuracy(table(("s", "1", "0", 3.0)), VERDICTS, 1e-4)
+    [estimate] = score.accuracy(table(("s", "1", "0", 3.0)), VERDICTS, 1e-4)
     assert estimate.value == 1.0
     assert np.isnan([estimate.low, estimate.high]).all()
     assert estimate.method == "no interval: fewer than two items"
@@ -55,7 +56,7 @@ def test_one_item_has_a_value_and_no_interval():
 
 @pytest.mark.parametrize(("margin", "ties"), [(0.0, 1), (1e-4, 1), (-1e-4, 1), (1.1e-4, 0), (-1.1e-4, 0)])
 def test_margins_within_the_tolerance_are_ties(margin, ties):
-    estimate, _ = accuracy(table(("s", "1", "0", margin), ("other", "1", "0", 5.0)), VERDICTS, 1e-4)
+    estimate, _ = score.accuracy(table(("s", "1", "0", margin), ("other", "1", "0", 5.0)), VERDICTS, 1e-4)
     assert estimate.ties == ties
     assert estimate.value == float(margin > 1e-4)
 
@@ -80,7 +81,7 @@ def test_all_is_the_conjunction_and_undefined_if_a_part_is():
     assert found["margin"].to_list()[:3] == [1.0, -4.0, -5.0]
     assert found["value"].to_list()[:3] == [1.0, 0.0, 0.0]
     assert np.isnan([found["value"][3], found["margin"][3]]).all()
-    [estimate] = accuracy(found, VERDICTS, 1e-4)
+    [estimate] = score.accuracy(found, VERDICTS, 1e-4)
     assert (estimate.value, estimate.n, estimate.undefined) == (1 / 3, 3, 1)
     assert estimate.group.measure == "all"
 
@@ -104,7 +105,7 @@ NAMES = {"a": ["0"], "b": ["0"]}
 
 
 def test_the_score_is_the_unweighted_mean_over_suites():
-    [estimate] = score(SUITES, NAMES, Kind.VERDICT, 1e-4)
+    [estimate] = score.score(SUITES, NAMES, Kind.VERDICT, 1e-4)
     assert estimate.value == (3 / 4 + 1 / 2) / 2
     assert estimate.group == Group("m", rule="first")
     assert (estimate.n, estimate.ties) == (6, 1)
@@ -115,35 +116,38 @@ def test_the_score_is_the_unweighted_mean_over_suites():
 
 
 def test_another_suite_does_not_move_the_interval_of_a_suite():
-    alone, beside = accuracy(SUITES.filter(suite="a"), VERDICTS, 1e-4)[0], accuracy(SUITES, VERDICTS, 1e-4)[0]
+    alone, beside = (
+        score.accuracy(SUITES.filter(suite="a"), VERDICTS, 1e-4)[0],
+        score.accuracy(SUITES, VERDICTS, 1e-4)[0],
+    )
     assert alone == beside
 
 
 def test_scores_of_groups():
     labels = {"a": "Agreement", "b": "Licensing"}
-    first, second = score(SUITES, NAMES, Kind.VERDICT, 1e-4, tag="circuit", labels=labels)
+    first, second = score.score(SUITES, NAMES, Kind.VERDICT, 1e-4, tag="circuit", labels=labels)
     assert first.group == Group("m", rule="first", labels=(("circuit", "Agreement"),))
     assert (first.value, second.value) == (3 / 4, 1 / 2)
     assert [
-        one.group["circuit"] for one in score(SUITES, NAMES, Kind.VERDICT, 1e-4, tag="circuit", labels={"b": "x"})
+        one.group["circuit"] for one in score.score(SUITES, NAMES, Kind.VERDICT, 1e-4, tag="circuit", labels={"b": "x"})
     ] == ["x"]
 
 
 def test_a_suite_without_results_makes_the_score_undefined():
-    [estimate] = score(SUITES, NAMES | {"c": ["0"]}, Kind.VERDICT, 1e-4)
+    [estimate] = score.score(SUITES, NAMES | {"c": ["0"]}, Kind.VERDICT, 1e-4)
     assert np.isnan([estimate.value, estimate.low, estimate.high]).all()
     assert estimate.method == "mean of 3 suites; no interval: no defined items in c"
 
 
 def test_a_measure_is_a_rule_for_the_suites_that_have_it():
     rows = table(("a", "1", "0", 1.0), ("a", "1", "1", -1.0), ("b", "1", "0", 1.0))
-    [estimate] = score(rows, {"a": ["0", "1"], "b": ["0"]}, Kind.VERDICT, 1e-4, rule="1")
+    [estimate] = score.score(rows, {"a": ["0", "1"], "b": ["0"]}, Kind.VERDICT, 1e-4, rule="1")
     assert (estimate.value, estimate.n) == (0.0, 1)
 
 
 def test_models_are_scored_apart():
     both = pl.concat([SUITES, SUITES.with_columns(model=pl.lit("other"), value=1.0 - pl.col("value"))])
-    first, second = score(both, NAMES, Kind.VERDICT, 1e-4)
+    first, second = score.score(both, NAMES, Kind.VERDICT, 1e-4)
     assert (first.group.model, second.group.model) == ("m", "other")
     assert second.value == 1 - first.value
 
@@ -192,4 +196,4 @@ def test_without_predictions_nothing_is_selected():
     rows = table(("s", "1", "0", 1.0))
     assert verdicts(rows, {"s": ()}, "first").is_empty()
     assert verdicts(rows, {}, "all").columns == ["model", "suite", "item", "measure", "value", "margin"]
-    assert accuracy(verdicts(rows, {}, "all"), VERDICTS, 1e-4) == []
+    assert score.accuracy(verdicts(rows, {}, "all"), VERDICTS, 1e-4) == []

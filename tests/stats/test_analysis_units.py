@@ -11,9 +11,7 @@ import pytest
 from scipy import stats
 
 from syntagm.evaluation import Kind
-from syntagm.stats import Association, clustered
-from syntagm.stats.association import association
-from syntagm.stats.cluster_intervals import of_clusters
+from syntagm.stats import Association, association, cluster_intervals
 from syntagm.views import ITEM, by_circuit, by_mean, by_vote, classes, modifier_stability, suite_means
 
 NAN = float("nan")
@@ -25,12 +23,12 @@ def items(*rows: tuple[str, str, int, str, str, float]) -> pl.DataFrame:
 
 def test_means_of_groups_say_how_they_were_made() -> None:
     table = pl.DataFrame({"g": ["x", "x", "x", "y"], "corpus": ["a", "a", "b", "a"], "score": [0.0, 1.0, 1.0, 0.5]})
-    found = clustered.means(table, ["g"], "score", Kind.SHARE, {"corpora": ["corpus"]}).rows(named=True)
+    found = cluster_intervals.means(table, ["g"], "score", Kind.SHARE, {"corpora": ["corpus"]}).rows(named=True)
     assert [(row["g"], row["value"], row["n"], row["units"]) for row in found] == [("x", 2 / 3, 3, 2), ("y", 0.5, 1, 1)]
     assert found[0]["method"] == "Wilson with t(1); random: corpora; only 2 corpora"
     assert found[1]["method"] == "no interval: fewer than two rows"
     assert math.isnan(found[1]["low"])
-    plain = clustered.means(table, ["g"], "score", Kind.VERDICT).rows(named=True)[0]
+    plain = cluster_intervals.means(table, ["g"], "score", Kind.VERDICT).rows(named=True)[0]
     assert plain["method"] == "Wilson; random: rows; only 3 rows"
 
 
@@ -38,10 +36,10 @@ def test_suites_and_models_are_crossed() -> None:
     # Three suites under two models that differ by nothing: the spread is that of the suites alone.
     rows = [(suite, seed, score) for suite, score in (("s", 0.2), ("t", 0.5), ("u", 0.9)) for seed in (1, 2)]
     table = pl.DataFrame(rows, schema=["suite", "seed", "score"], orient="row").with_columns(g=1)
-    [found] = clustered.means(table, ["g"], "score", Kind.SHARE, {"suites": ["suite"], "models": ["seed"]}).rows(
-        named=True
-    )
-    alone = of_clusters([0.2, 0.5, 0.9], Kind.SHARE, {"suites": ["s", "t", "u"]})
+    [found] = cluster_intervals.means(
+        table, ["g"], "score", Kind.SHARE, {"suites": ["suite"], "models": ["seed"]}
+    ).rows(named=True)
+    alone = cluster_intervals.of_clusters([0.2, 0.5, 0.9], Kind.SHARE, {"suites": ["s", "t", "u"]})
     assert (found["low"], found["high"]) == pytest.approx((alone.low, alone.high))
 
 

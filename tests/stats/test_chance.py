@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from syntagm.core import InputError
-from syntagm.evaluation import Chance
-from syntagm.evaluation.chance.chance import ANY, NORMAL, chance, comparisons, known, mean
+from syntagm.evaluation import Chance, chance, chance_level
 from syntagm.suites import Formula, parse
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
@@ -24,20 +23,24 @@ LICENSING = "((8;%s%) < (8;%px%)) & ((8;%p%) < (8;%sx%))"
 @pytest.mark.parametrize(
     ("formula", "fraction", "method"),
     [
-        ("((6;%plaus%) + (7;%plaus%)) < ((6;%implaus%) + (7;%implaus%))", HALF, ANY),  # center_embed
-        (CLEFT, HALF, ANY),
-        (FILLER_GAP, QUARTER, ANY),
-        ("[(6;%a%) = (6;%b%)] & [(7;%a%) = (7;%b%)]", Fraction(0), ANY),  # fgd_hierarchy, its second
+        ("((6;%plaus%) + (7;%plaus%)) < ((6;%implaus%) + (7;%implaus%))", HALF, chance_level.ANY),  # center_embed
+        (CLEFT, HALF, chance_level.ANY),
+        (FILLER_GAP, QUARTER, chance_level.ANY),
+        ("[(6;%a%) = (6;%b%)] & [(7;%a%) = (7;%b%)]", Fraction(0), chance_level.ANY),  # fgd_hierarchy, its second
         # Correlations 1/2, 1/sqrt 2, 1/sqrt 2: 1/8 + (pi/6 + pi/4 + pi/4) / 4 pi = 1/8 + 1/6.
-        (GARDEN_PATH, Fraction(7, 24), NORMAL),
+        (GARDEN_PATH, Fraction(7, 24), chance_level.NORMAL),
         # a < c and a < d in 1/3 of cases, of which b < d in 5/8; counted below.
-        ("((8;%a%) < (8;%c%)) & ((8;%b%) < (8;%d%)) & ((8;%a%) < (8;%d%))", Fraction(5, 24), ANY),  # npi
-        (RELEASED, QUARTER, ANY),  # number, and reflexives as released
-        (LICENSING, QUARTER, ANY),  # reflexives as the paper has them
-        (f"[{RELEASED}] & [{LICENSING}]", Fraction(1, 6), ANY),  # both s and p below both others: 2! 2! / 4!
-        ("((3;%a%) > (3;%b%)) & ((3;%c%) < (3;%d%))", QUARTER, ANY),  # subordination
-        ("(*;%good%) < (*;%bad%)", HALF, ANY),
-        ("(critical;%good%) < (critical;%bad%)", HALF, ANY),
+        ("((8;%a%) < (8;%c%)) & ((8;%b%) < (8;%d%)) & ((8;%a%) < (8;%d%))", Fraction(5, 24), chance_level.ANY),  # npi
+        (RELEASED, QUARTER, chance_level.ANY),  # number, and reflexives as released
+        (LICENSING, QUARTER, chance_level.ANY),  # reflexives as the paper has them
+        (
+            f"[{RELEASED}] & [{LICENSING}]",
+            Fraction(1, 6),
+            chance_level.ANY,
+        ),  # both s and p below both others: 2! 2! / 4!
+        ("((3;%a%) > (3;%b%)) & ((3;%c%) < (3;%d%))", QUARTER, chance_level.ANY),  # subordination
+        ("(*;%good%) < (*;%bad%)", HALF, chance_level.ANY),
+        ("(critical;%good%) < (critical;%bad%)", HALF, chance_level.ANY),
     ],
 )
 def test_published_predictions(formula: str, fraction: Fraction, method: str) -> None:
@@ -54,32 +57,32 @@ def test_5_of_24_orders_fit_the_npi_prediction() -> None:
 @pytest.mark.parametrize(
     ("formula", "fraction", "method"),
     [
-        ("(1;%a%) < (1;%b%) & (1;%b%) < (1;%c%)", Fraction(1, 6), ANY),
-        ("(1;%a%) < (1;%b%) & (1;%b%) < (1;%c%) & (1;%c%) < (1;%a%)", Fraction(0), ANY),
-        ("(1;%a%) < (1;%b%) | (1;%a%) < (1;%c%)", Fraction(2, 3), ANY),  # unless a is the largest of three
-        ("(1;%a%) < (1;%b%) & (1;%b%) > (1;%a%)", HALF, ANY),
-        ("(1;%a%) < (1;%b%) | (1;%b%) < (1;%a%)", Fraction(1), ANY),
-        ("(1;%a%) < (1;%b%) & (1;%b%) < (1;%a%)", Fraction(0), ANY),
-        ("(1;%a%) < (1;%b%) & [(1;%c%) < (1;%d%) | (1;%e%) < (1;%f%)]", Fraction(3, 8), ANY),
-        ("(1;%a%) + (1;%c%) < (1;%b%) + (1;%c%)", HALF, ANY),
-        ("(1;%a%) + (1;%a%) < (1;%b%) + (1;%b%) & (1;%a%) < (1;%b%)", HALF, ANY),
-        ("(1;%a%) - (1;%a%) < 1", Fraction(1), ANY),
-        ("(1;%a%) < (1;%a%)", Fraction(0), ANY),
-        ("(1;%a%) = (1;%a%)", Fraction(1), ANY),
-        ("(1;%a%) = 3", Fraction(0), ANY),
+        ("(1;%a%) < (1;%b%) & (1;%b%) < (1;%c%)", Fraction(1, 6), chance_level.ANY),
+        ("(1;%a%) < (1;%b%) & (1;%b%) < (1;%c%) & (1;%c%) < (1;%a%)", Fraction(0), chance_level.ANY),
+        ("(1;%a%) < (1;%b%) | (1;%a%) < (1;%c%)", Fraction(2, 3), chance_level.ANY),  # unless a is the largest of three
+        ("(1;%a%) < (1;%b%) & (1;%b%) > (1;%a%)", HALF, chance_level.ANY),
+        ("(1;%a%) < (1;%b%) | (1;%b%) < (1;%a%)", Fraction(1), chance_level.ANY),
+        ("(1;%a%) < (1;%b%) & (1;%b%) < (1;%a%)", Fraction(0), chance_level.ANY),
+        ("(1;%a%) < (1;%b%) & [(1;%c%) < (1;%d%) | (1;%e%) < (1;%f%)]", Fraction(3, 8), chance_level.ANY),
+        ("(1;%a%) + (1;%c%) < (1;%b%) + (1;%c%)", HALF, chance_level.ANY),
+        ("(1;%a%) + (1;%a%) < (1;%b%) + (1;%b%) & (1;%a%) < (1;%b%)", HALF, chance_level.ANY),
+        ("(1;%a%) - (1;%a%) < 1", Fraction(1), chance_level.ANY),
+        ("(1;%a%) < (1;%a%)", Fraction(0), chance_level.ANY),
+        ("(1;%a%) = (1;%a%)", Fraction(1), chance_level.ANY),
+        ("(1;%a%) = 3", Fraction(0), chance_level.ANY),
         # The middle of three against the mean of the others: not the same for all distributions.
-        ("(1;%a%) - (1;%b%) > (1;%b%) - (1;%c%)", HALF, NORMAL),
+        ("(1;%a%) - (1;%b%) > (1;%b%) - (1;%c%)", HALF, chance_level.NORMAL),
         # Opposite corners of a square are not correlated: a - b + c - d and a + b - c - d.
         (
             "(1;%a%) + (1;%c%) > (1;%b%) + (1;%d%) & (1;%a%) + (1;%b%) > (1;%c%) + (1;%d%)",
             QUARTER,
-            NORMAL,
+            chance_level.NORMAL,
         ),
         # The fourth follows from the first two: a > b and b > c.
         (
             "(1;%a%) > (1;%b%) & (1;%b%) > (1;%c%) & (1;%a%) - (1;%b%) > (1;%c%) - (1;%d%) & (1;%a%) > (1;%c%)",
             Fraction(7, 48),
-            NORMAL,
+            chance_level.NORMAL,
         ),
     ],
 )
@@ -131,7 +134,7 @@ def test_several_formulas_are_taken_together() -> None:
 def test_what_is_not_known_is_refused_with_the_reason(formula: str, reason: str) -> None:
     with pytest.raises(InputError, match="no chance level"):
         chance(parse(formula))
-    found = known(parse(formula))
+    found = chance_level.known(parse(formula))
     assert math.isnan(found.value)
     assert reason in found.method
     assert str(found) == ""
@@ -142,18 +145,22 @@ def test_the_whole_sentence_in_one_condition_and_a_region_in_another() -> None:
 
 
 def test_the_mean_of_chances() -> None:
-    irrational = Chance(0.3, None, NORMAL)
-    assert mean([Chance(0.5, HALF, ANY), Chance(0.25, QUARTER, ANY)]) == Chance(0.375, Fraction(3, 8), ANY)
-    assert mean([Chance(0.5, HALF, ANY), irrational]) == Chance(0.4, None, NORMAL)
-    unknown = known(parse("(1;%a%) > 3"))
-    assert mean([irrational, unknown]).method == unknown.method
-    assert math.isnan(mean([]).value)
+    irrational = Chance(0.3, None, chance_level.NORMAL)
+    assert chance_level.mean([Chance(0.5, HALF, chance_level.ANY), Chance(0.25, QUARTER, chance_level.ANY)]) == Chance(
+        0.375, Fraction(3, 8), chance_level.ANY
+    )
+    assert chance_level.mean([Chance(0.5, HALF, chance_level.ANY), irrational]) == Chance(
+        0.4, None, chance_level.NORMAL
+    )
+    unknown = chance_level.known(parse("(1;%a%) > 3"))
+    assert chance_level.mean([irrational, unknown]).method == unknown.method
+    assert math.isnan(chance_level.mean([]).value)
 
 
 def test_what_is_compared_with_0() -> None:
-    [one] = comparisons(parse("(1;%a%) + (1;%c%) < (1;%b%) + (1;%c%)"))
+    [one] = chance_level.comparisons(parse("(1;%a%) + (1;%c%) < (1;%b%) + (1;%c%)"))
     assert [(reference.condition, times) for reference, times in one.terms] == [("a", -1), ("b", 1)]
-    assert len(comparisons(parse(GARDEN_PATH), parse(GARDEN_PATH))) == 3
+    assert len(chance_level.comparisons(parse(GARDEN_PATH), parse(GARDEN_PATH))) == 3
 
 
 def _drawn(draws: random.Random, sums: bool) -> Formula:
@@ -181,19 +188,19 @@ def test_simulation_agrees(sums: bool) -> None:
     draws, numbers, n = random.Random(3), np.random.default_rng(3), 40_000
     values = numbers.normal(16, 2, (5, n))
     skewed = numbers.exponential(3, (5, n))
-    done = {ANY: 0, NORMAL: 0}
+    done = {chance_level.ANY: 0, chance_level.NORMAL: 0}
     while sum(done.values()) < 300:
         formula = _drawn(draws, sums)
-        found = known(formula)
+        found = chance_level.known(formula)
         if math.isnan(found.value):
             continue
         done[found.method] += 1
-        for sample in (values,) if found.method == NORMAL else (values, skewed):
+        for sample in (values,) if found.method == chance_level.NORMAL else (values, skewed):
             margins = formula.margin(lambda _, condition, sample=sample: sample["abcde".index(condition)])
             held = float((margins > 1e-9).mean()) if isinstance(margins, np.ndarray) else float(margins > 0)
             assert abs(held - found.value) <= 5 * math.sqrt(found.value * (1 - found.value) / n) + 1e-12, str(formula)
-    assert done[ANY] > 30
-    assert (done[NORMAL] > 30) == sums
+    assert done[chance_level.ANY] > 30
+    assert (done[chance_level.NORMAL] > 30) == sums
 
 
 def test_all_orders_agree_with_counting() -> None:

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from syntagm.stats import correlations
-from syntagm.stats.correlation import matrix, order
+from syntagm.stats import correlation, correlations
 
 NAN = float("nan")
 
@@ -45,16 +44,18 @@ def test_like_stands_by_like() -> None:
 
     made = rows(a=near(first), b=near(second), c=near(first), d=near(second))
     table = correlations(made)
-    assert order(table, list(made)) in (
+    assert correlation.order(table, list(made)) in (
         ["a", "c", "b", "d"],
         ["a", "c", "d", "b"],
         ["c", "a", "b", "d"],
         ["c", "a", "d", "b"],
     )
-    assert np.allclose(matrix(table, list(made), "Pearson"), np.corrcoef([list(one.values()) for one in made.values()]))
+    assert np.allclose(
+        correlation.matrix(table, list(made), "Pearson"), np.corrcoef([list(one.values()) for one in made.values()])
+    )
 
 
 def test_models_without_correlations_keep_their_places() -> None:
     made = rows(a=[0.1, 0.2], b=[0.3, 0.4], c=[0.1, 0.3])
-    assert sorted(order(correlations(made), list(made))) == ["a", "b", "c"]
-    assert order(correlations(rows(a=[0.1])), ["a"]) == ["a"]
+    assert sorted(correlation.order(correlations(made), list(made))) == ["a", "b", "c"]
+    assert correlation.order(correlations(rows(a=[0.1])), ["a"]) == ["a"]

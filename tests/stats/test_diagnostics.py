@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from syntagm.core import UsageError
-from syntagm.stats import diagnostics, linear, logistic
+from syntagm.stats import linear, logistic
 
 
 def answers(interaction: float = 0.0, odd: float = 0.0) -> pl.DataFrame:
@@ -27,7 +27,7 @@ FORMULA = "correct ~ class + (1 | suite) + (1 | model)"
 
 @pytest.mark.slow
 def test_dispersion_finds_a_missing_interaction() -> None:
-    found = [diagnostics.dispersion(logistic.fit(FORMULA, answers(each)), ("suite", "model")) for each in (0.0, 1.0)]
+    found = [logistic.dispersion(logistic.fit(FORMULA, answers(each)), ("suite", "model")) for each in (0.0, 1.0)]
     # Below 1, because the effects of ten suites and eight models are fitted to these cells.
     assert (found[0].ratio, found[0].df) == (pytest.approx(62 / 76, abs=0.2), 80 - 4)
     assert found[0].p > 0.05
@@ -37,18 +37,18 @@ def test_dispersion_finds_a_missing_interaction() -> None:
 
 def test_dispersion_of_counts_without_groups_is_pearsons_statistic() -> None:
     table = pl.DataFrame({"hits": [3, 7, 9, 4], "n": [10, 10, 10, 10]})
-    found = diagnostics.dispersion(logistic.fit("hits ~ 1", table, trials="n"))
+    found = logistic.dispersion(logistic.fit("hits ~ 1", table, trials="n"))
     p = 23 / 40
     expected = sum((hits - 10 * p) ** 2 for hits in table["hits"]) / (10 * p * (1 - p))
     assert (found.ratio, found.df) == (pytest.approx(expected / 3), 3)
     three = logistic.fit(FORMULA, answers().filter(pl.col("model").is_in(["m0", "m1", "m2"])))
     with pytest.raises(UsageError, match="3 cells for 4 parameters; expected more cells"):
-        diagnostics.dispersion(three, ("model",))
+        logistic.dispersion(three, ("model",))
 
 
 def test_residuals_add_up_and_lie_in_their_band() -> None:
     table = answers()
-    found = diagnostics.residuals(logistic.fit(FORMULA, table), bins=20)
+    found = logistic.residuals(logistic.fit(FORMULA, table), bins=20)
     assert found.columns == ["fitted", "observed", "residual", "low", "high", "n"]
     assert found["n"].sum() == len(table)
     assert (found["observed"] * found["n"]).sum() == pytest.approx(table["correct"].sum())
@@ -68,7 +68,7 @@ def test_without_variance_the_change_is_that_of_a_logistic_regression() -> None:
     table = pl.DataFrame(rows, schema=["g", "x", "y"], orient="row")
     fit, plain = logistic.fit("y ~ x + (1 | g)", table), logistic.fit("y ~ x", table)
     assert fit.singular
-    found = {row["level"]: row for row in diagnostics.influence(fit, "g").iter_rows(named=True)}
+    found = {row["level"]: row for row in logistic.influence(fit, "g").iter_rows(named=True)}
     for level, row in found.items():
         without = logistic.fit("y ~ x", table.filter(pl.col("g") != level))
         changes = [b.estimate - a.estimate for a, b in zip(plain.coefficients, without.coefficients, strict=True)]
@@ -81,7 +81,7 @@ def test_without_variance_the_change_is_that_of_a_logistic_regression() -> None:
 @pytest.mark.slow
 def test_the_odd_model_is_the_most_influential() -> None:
     fit = logistic.fit(FORMULA, answers(odd=3.0))
-    found = diagnostics.influence(fit, "model")
+    found = logistic.influence(fit, "model")
     assert found.columns == ["level", "distance", "(Intercept)", "classb"]
     assert found["level"][0] == "m3"
     assert found["distance"][0] > 2 * found["distance"][1]
@@ -92,7 +92,7 @@ def test_the_odd_model_is_the_most_influential() -> None:
 @pytest.mark.slow
 def test_what_cannot_be_estimated_without_a_level_is_nan() -> None:
     table = answers().with_columns(pl.when(pl.col("model") == "m7").then(pl.lit("c")).otherwise("class").alias("class"))
-    found = diagnostics.influence(logistic.fit(FORMULA, table), "model")
+    found = logistic.influence(logistic.fit(FORMULA, table), "model")
     assert np.isnan(found.filter(level="m7")["distance"][0])
     assert found.filter(pl.col("level") != "m7")["distance"].is_not_nan().all()
 
@@ -100,8 +100,8 @@ def test_what_cannot_be_estimated_without_a_level_is_nan() -> None:
 @pytest.mark.slow
 def test_linear_models_and_unknown_groups_are_refused() -> None:
     table = answers()
-    for function in (diagnostics.dispersion, diagnostics.residuals):
+    for function in (logistic.dispersion, logistic.residuals):
         with pytest.raises(UsageError, match="a linear model; expected a logistic one"):
             function(linear.fit(FORMULA, table))
     with pytest.raises(UsageError, match="no group item"):
-        diagnostics.influence(logistic.fit(FORMULA, table), "item")
+        logistic.influence(logistic.fit(FORMULA, table), "item")

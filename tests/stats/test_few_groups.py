@@ -12,7 +12,7 @@ from scipy import stats
 from syntagm.cli import _lines
 from syntagm.core import InputError, UsageError
 from syntagm.stats import bootstrap, few_groups, linear, logistic
-from syntagm.stats.mixed import kenward_roger
+from syntagm.stats.mixed import fit
 
 # lmerTest 3.1-3 and pbkrtest 0.5.2, by tests/data/regression/few_groups.R.
 REFERENCE = pl.read_csv(DATA / "few_groups.csv")
@@ -72,7 +72,7 @@ def test_kenward_and_rogers_method_needs_restricted_likelihood_and_one_set_of_ra
         few_groups.f_test(linear.fit(smaller, table), plain)
     with pytest.raises(UsageError, match="different random effects"):
         few_groups.f_test(linear.fit("y ~ 1 + (1 | g)", table), restricted)
-    monkeypatch.setattr(kenward_roger, "MAX_EFFECTS", 13)
+    monkeypatch.setattr(fit, "MAX_EFFECTS", 13)
     with pytest.raises(InputError, match="14 random effects"):
         restricted.tests("kenward-roger")
 
@@ -178,6 +178,6 @@ def test_an_approximation_out_of_its_range_is_no_test(
 ) -> None:
     table, formula, smaller = design("classes")
     fits = linear.fit(smaller, table), linear.fit(formula, table, reml=True)
-    monkeypatch.setattr(kenward_roger.Adjusted, "test", lambda self, contrasts: (factor, denominator))
+    monkeypatch.setattr(fit.Adjusted, "test", lambda self, contrasts: (factor, denominator))
     with pytest.raises(InputError, match=r"F = .* denominator df; expected more groups"):
         few_groups.f_test(*fits)

@@ -8,20 +8,17 @@ import pytest
 from scipy import stats
 
 from syntagm.evaluation import FEW_NUMBERS, Kind, unseen
-from syntagm.stats import difference, in_words
-from syntagm.stats.interval import of_items, of_numbers
-from syntagm.stats.paired_intervals import UNDECIDED, of_difference
-from syntagm.stats.suite_intervals import over_suites
+from syntagm.stats import difference, in_words, interval, paired_intervals, suite_intervals
 
 
 def test_numbers_that_differ_by_rounding_have_no_interval() -> None:
     same = np.array([0.1 + 0.2, 0.3, 0.3, 0.3])  # 4e-17 apart
-    found = of_numbers(same)
+    found = interval.of_numbers(same)
     assert isnan(found.low)
     assert found.method.startswith("no interval: no spread")
-    assert isnan(over_suites({"a": same, "b": same[::-1], "c": same[:2] * 1}, Kind.BITS).low)
+    assert isnan(suite_intervals.over_suites({"a": same, "b": same[::-1], "c": same[:2] * 1}, Kind.BITS).low)
     # What is small is not rounding.
-    assert of_numbers(same * 1e-20 + np.arange(4) * 1e-25).low > 0
+    assert interval.of_numbers(same * 1e-20 + np.arange(4) * 1e-25).low > 0
 
 
 def test_differences_of_rounding_are_none() -> None:
@@ -34,29 +31,29 @@ def test_differences_of_rounding_are_none() -> None:
 
 def test_few_discordant_items_are_remarked_on() -> None:
     # z = 4 / sqrt(4) = 2 rejects, and 3 / sqrt(3) = 1.73 doesn't.
-    assert of_difference([1.0] * 4 + [0.0] * 24, Kind.VERDICT).p == pytest.approx(0.0455, abs=1e-4)
-    three = of_difference([1.0] * 3 + [0.0] * 24, Kind.VERDICT)
-    assert three.remarks == (UNDECIDED,)
+    assert paired_intervals.of_difference([1.0] * 4 + [0.0] * 24, Kind.VERDICT).p == pytest.approx(0.0455, abs=1e-4)
+    three = paired_intervals.of_difference([1.0] * 3 + [0.0] * 24, Kind.VERDICT)
+    assert three.remarks == (paired_intervals.UNDECIDED,)
     assert three.p == pytest.approx(0.0833, abs=1e-4)
-    assert of_difference([1.0] * 4 + [0.0] * 24, Kind.VERDICT).remarks == ()
+    assert paired_intervals.of_difference([1.0] * 4 + [0.0] * 24, Kind.VERDICT).remarks == ()
 
 
 def test_suites_of_which_nearly_all_are_right_are_remarked_on() -> None:
     suites = {str(k): np.array([1.0] * 8) for k in range(10)}
     almost = suites | {"0": np.array([1.0] * 7 + [0.0]), "1": np.array([1.0] * 7 + [0.0])}
-    assert over_suites(almost, Kind.VERDICT).remarks == (
+    assert suite_intervals.over_suites(almost, Kind.VERDICT).remarks == (
         "rests on 2 of 10 suites, as all items of the others are right",
     )
     three = almost | {"2": np.array([1.0] * 7 + [0.0])}
-    assert not any("rests on" in remark for remark in over_suites(three, Kind.VERDICT).remarks)
+    assert not any("rests on" in remark for remark in suite_intervals.over_suites(three, Kind.VERDICT).remarks)
 
 
 def test_notes_say_what_intervals_of_bits_do_not_know() -> None:
-    of_bits = in_words.intervals([of_numbers(np.arange(12.0)).method])
+    of_bits = in_words.intervals([interval.of_numbers(np.arange(12.0)).method])
     assert of_bits == ("Intervals are 95%: Student's t, for other items of the kind.", unseen("items"), FEW_NUMBERS)
     for n, few in ((99, True), (100, False), (1001, False)):  # t(1e+03)
-        assert (FEW_NUMBERS in in_words.intervals([of_numbers(np.arange(float(n))).method])) is few
-    assert in_words.intervals([of_items(np.ones(12), Kind.VERDICT).method])[1:] == ()
+        assert (FEW_NUMBERS in in_words.intervals([interval.of_numbers(np.arange(float(n))).method])) is few
+    assert in_words.intervals([interval.of_items(np.ones(12), Kind.VERDICT).method])[1:] == ()
 
 
 def test_the_largest_size_of_the_exact_test_stands_on_the_page() -> None:

@@ -9,11 +9,17 @@ from scipy import stats
 
 from syntagm.core import UsageError
 from syntagm.evaluation import Kind
-from syntagm.stats import Resampling, bootstrap, cluster_intervals, interval, mcnemar, model_classes, using
-from syntagm.stats.cluster_intervals import of_clusters
-from syntagm.stats.interval import of_columns, of_items, of_numbers
-from syntagm.stats.paired_intervals import of_difference, tango
-from syntagm.stats.suite_intervals import over_models, over_suites, spread_over_suites
+from syntagm.stats import (
+    Resampling,
+    bootstrap,
+    cluster_intervals,
+    interval,
+    mcnemar,
+    model_classes,
+    paired_intervals,
+    suite_intervals,
+    using,
+)
 
 FIXED = Resampling(suites="fixed")
 
@@ -22,7 +28,7 @@ FIXED = Resampling(suites="fixed")
 @given(st.integers(2, 400), st.data())
 def test_an_accuracy_has_wilsons_interval(n: int, data: st.DataObject) -> None:
     right = data.draw(st.integers(0, n))
-    found = of_items(np.repeat([1.0, 0.0], [right, n - right]), Kind.VERDICT)
+    found = interval.of_items(np.repeat([1.0, 0.0], [right, n - right]), Kind.VERDICT)
     expected = stats.binomtest(right, n).proportion_ci(method="wilson")
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
     assert 0 <= found.low <= right / n <= found.high <= 1
@@ -30,14 +36,14 @@ def test_an_accuracy_has_wilsons_interval(n: int, data: st.DataObject) -> None:
 
 def test_none_of_28_is_not_certain() -> None:
     # z**2 / (n + z**2) = 3.841 / 31.841.
-    found = of_items(np.zeros(28), Kind.VERDICT)
+    found = interval.of_items(np.zeros(28), Kind.VERDICT)
     assert (found.low, found.high) == (0.0, pytest.approx(0.1206, abs=1e-4))
 
 
 def test_numbers_have_students_interval() -> None:
     values = [2.5, 3.0, 7.0, 1.0, 4.5]
     expected = stats.ttest_1samp(values, 0)
-    found = of_numbers(values)
+    found = interval.of_numbers(values)
     assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()))
     assert found.p == pytest.approx(expected.pvalue)
     assert found.method == "t(4); random: items; only 5 items"
@@ -46,7 +52,7 @@ def test_numbers_have_students_interval() -> None:
 def test_skewed_numbers_have_halls_interval_too() -> None:
     values = np.array([0.0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.8, 1.1, 2.5, 7.0])
     student = stats.ttest_1samp(values, 0).confidence_interval()
-    found = of_numbers(values)
+    found = interval.of_numbers(values)
     # Without the 7, the mean of the others is above 0.
     [remark] = found.remarks
     assert found.method == f"t(9) and Hall; random: items; {remark}"
@@ -69,23 +75,25 @@ def test_skewed_numbers_have_halls_interval_too() -> None:
     assert transformed(found.high) == pytest.approx(-stats.t.ppf(0.975, 9))
     assert found.high > student.high + 0.5
     # The p-value is .05 for each end of the interval.
-    assert [of_numbers(values - end).p for end in (found.low, found.high)] == pytest.approx([0.05, 0.05])
-    assert of_numbers([-1.0, 1.0] * 5 + [0.0]).low == pytest.approx(
+    assert [interval.of_numbers(values - end).p for end in (found.low, found.high)] == pytest.approx([0.05, 0.05])
+    assert interval.of_numbers([-1.0, 1.0] * 5 + [0.0]).low == pytest.approx(
         stats.ttest_1samp([-1.0, 1.0] * 5 + [0.0], 0).confidence_interval().low
     )
 
 
 def test_the_kind_of_values_decides_their_interval_and_not_what_they_happen_to_be() -> None:
-    assert of_items([0.1, 0.2, 0.9, 0.4], Kind.SHARE).method.startswith("Wilson with t(3)")
-    assert of_items([0.1, 0.2, 0.9, 0.4], Kind.BITS).method.startswith("t(3)")
-    assert of_items([0.0, 1.0, 1.0, 1.0], Kind.VERDICT).method == "Wilson; random: items; only 4 items"
-    assert of_items([0.0, 1.0, 1.0, 1.0], Kind.SHARE).method.startswith("Wilson with t(3)")
+    assert interval.of_items([0.1, 0.2, 0.9, 0.4], Kind.SHARE).method.startswith("Wilson with t(3)")
+    assert interval.of_items([0.1, 0.2, 0.9, 0.4], Kind.BITS).method.startswith("t(3)")
+    assert interval.of_items([0.0, 1.0, 1.0, 1.0], Kind.VERDICT).method == "Wilson; random: items; only 4 items"
+    assert interval.of_items([0.0, 1.0, 1.0, 1.0], Kind.SHARE).method.startswith("Wilson with t(3)")
     suites = {"a": [0.1, 0.2], "b": [0.3, 0.9], "c": [0.5, 0.4]}
-    assert over_suites(suites, Kind.SHARE).method.startswith("Wilson with t(2)")
-    assert over_suites(suites, Kind.MS).method.startswith("t(2)")
+    assert suite_intervals.over_suites(suites, Kind.SHARE).method.startswith("Wilson with t(2)")
+    assert suite_intervals.over_suites(suites, Kind.MS).method.startswith("t(2)")
     rows = list(suites["a"]) + list(suites["b"])
-    assert of_clusters(rows, Kind.SHARE, {"words": list("aabb")}).method.startswith("Wilson with t(1)")
-    assert of_clusters(rows, Kind.RANK, {"words": list("aabb")}).method.startswith("t(1)")
+    assert cluster_intervals.of_clusters(rows, Kind.SHARE, {"words": list("aabb")}).method.startswith(
+        "Wilson with t(1)"
+    )
+    assert cluster_intervals.of_clusters(rows, Kind.RANK, {"words": list("aabb")}).method.startswith("t(1)")
 
 
 def test_clusters_of_unequal_size_count_as_fewer() -> None:
@@ -97,7 +105,7 @@ def test_clusters_of_unequal_size_count_as_fewer() -> None:
 
 @pytest.mark.parametrize("values", [[], [1.0], [1.0, inf], [-inf, inf, 2.0]])
 def test_fewer_than_two_items_or_infinite_numbers_have_no_interval(values: list[float]) -> None:
-    found = of_items(values, Kind.BITS)
+    found = interval.of_items(values, Kind.BITS)
     assert isnan(found.low)
     assert isnan(found.high)
     assert found.method.startswith("no interval")
@@ -105,7 +113,7 @@ def test_fewer_than_two_items_or_infinite_numbers_have_no_interval(values: list[
 
 def test_shares_have_a_score_interval_of_their_own_variance() -> None:
     # A mean of 1/2 with the variance (1/8)**2 / 3 is that of 48 independent verdicts.
-    found = of_items([0.375, 0.5, 0.625], Kind.SHARE)
+    found = interval.of_items([0.375, 0.5, 0.625], Kind.SHARE)
     independent = 0.25 / (0.125**2 / 3)
     z = stats.t.ppf(0.975, 2)
     expected = z / (1 + z * z / independent) * sqrt(0.25 / independent + (z / independent) ** 2 / 4)
@@ -114,7 +122,7 @@ def test_shares_have_a_score_interval_of_their_own_variance() -> None:
 
 # Fagerland, Lydersen & Laake 2014, Table 6: airway hyper-responsiveness before and after transplantation, 21 children.
 def test_tangos_interval_of_a_published_table() -> None:
-    assert [round(end, 3) for end in tango(1, 7, 21)] == [-0.517, -0.026]
+    assert [round(end, 3) for end in paired_intervals.tango(1, 7, 21)] == [-0.517, -0.026]
     assert mcnemar(7, 1, 21) == pytest.approx(0.0339, abs=1e-4)
 
 
@@ -124,18 +132,18 @@ def test_tangos_interval_of_a_published_table() -> None:
 def test_on_a_suite_interval_and_test_agree(n: int, data: st.DataObject) -> None:
     only_b = data.draw(st.integers(0, n))
     only_a = data.draw(st.integers(0, n - only_b))
-    low, high = tango(only_b, only_a, n)
+    low, high = paired_intervals.tango(only_b, only_a, n)
     values = np.repeat([1.0, -1.0, 0.0], [only_b, only_a, n - only_a - only_b])
-    found = of_difference(values, Kind.VERDICT)
+    found = paired_intervals.of_difference(values, Kind.VERDICT)
     assert (found.low > 0 or found.high < 0) == (found.p <= 0.05)
     assert found.low <= low
     assert found.high >= high
     assert -1 <= low <= (only_b - only_a) / n <= high <= 1
-    assert (low, high) == pytest.approx(tuple(-end for end in reversed(tango(only_a, only_b, n))))
+    assert (low, high) == pytest.approx(tuple(-end for end in reversed(paired_intervals.tango(only_a, only_b, n))))
 
 
 def test_without_discordant_items_the_difference_is_still_uncertain() -> None:
-    found = of_difference(np.zeros(28), Kind.VERDICT)
+    found = paired_intervals.of_difference(np.zeros(28), Kind.VERDICT)
     # As for a proportion of 0 of 28: 3.841 / 31.841.
     assert (found.low, found.high) == pytest.approx((-0.1206, 0.1206), abs=1e-4)
     assert found.p == 1.0
@@ -147,7 +155,9 @@ def test_without_discordant_items_the_difference_is_still_uncertain() -> None:
 def test_over_suites_interval_and_test_agree(suites: list[list[float]]) -> None:
     for resampling in (Resampling(), FIXED):
         with using(resampling):
-            found = over_suites({str(k): items for k, items in enumerate(suites)}, Kind.VERDICT, difference=True)
+            found = suite_intervals.over_suites(
+                {str(k): items for k, items in enumerate(suites)}, Kind.VERDICT, difference=True
+            )
         if not isnan(found.low):
             assert (found.low > 0 or found.high < 0) == (found.p < 0.05)
 
@@ -155,10 +165,10 @@ def test_over_suites_interval_and_test_agree(suites: list[list[float]]) -> None:
 def test_random_suites_have_the_spread_of_their_accuracies() -> None:
     values = {"a": [1, 1, 1, 0], "b": [0, 0, 0, 1], "c": [1, 0, 1, 0], "d": [1, 1, 1, 1], "e": [0, 0, 0, 0]}
     accuracies = [0.75, 0.25, 0.5, 1, 0]
-    spread = spread_over_suites([np.array(items, float) for items in values.values()])
+    spread = suite_intervals.spread_over_suites([np.array(items, float) for items in values.values()])
     assert spread.variance == pytest.approx(np.var(accuracies, ddof=1) / 5)
     differences = {name: np.array(items) - 0.5 for name, items in values.items()}
-    found = over_suites(differences, Kind.NUMBER, difference=True)
+    found = suite_intervals.over_suites(differences, Kind.NUMBER, difference=True)
     expected = stats.ttest_1samp(np.array(accuracies) - 0.5, 0)
     assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()))
     assert found.method == "t(4); random: suites, items; only 5 suites"
@@ -167,8 +177,8 @@ def test_random_suites_have_the_spread_of_their_accuracies() -> None:
 def test_fixed_suites_have_the_spread_of_their_items() -> None:
     values = {"a": [1.0] * 30 + [0.0] * 10, "b": [1.0] * 5 + [0.0] * 15}
     with using(FIXED):
-        found = over_suites(values, Kind.VERDICT)
-        spread = spread_over_suites([np.array(items) for items in values.values()])
+        found = suite_intervals.over_suites(values, Kind.VERDICT)
+        spread = suite_intervals.spread_over_suites([np.array(items) for items in values.values()])
     # Unbiased: p (1 - p) / (n - 1) of each, over 2**2.
     assert spread.variance == pytest.approx((0.75 * 0.25 / 39 + 0.25 * 0.75 / 19) / 4)
     assert found.method == "stratified score; random: items; fixed: suites"
@@ -177,25 +187,35 @@ def test_fixed_suites_have_the_spread_of_their_items() -> None:
 
 def test_suites_that_agree_by_chance_are_no_more_certain_than_their_items() -> None:
     values = {"a": [1.0, 0.0] * 10, "b": [0.0, 1.0] * 10}
-    random = over_suites(values, Kind.VERDICT)
+    random = suite_intervals.over_suites(values, Kind.VERDICT)
     with using(FIXED):
-        fixed = over_suites(values, Kind.VERDICT)
+        fixed = suite_intervals.over_suites(values, Kind.VERDICT)
     assert (random.low, random.high) == (fixed.low, fixed.high)
     assert random.method == "stratified score; random: suites, items; only 2 suites"
 
 
 def test_one_suite_has_the_interval_of_its_items_wherever_it_stands() -> None:
     items = [1.0, 0.0, 1.0, 1.0]
-    assert over_suites({"a": items}, Kind.VERDICT) == of_items(items, Kind.VERDICT)
-    assert over_models({"a": np.array(items)[:, None]}, Kind.VERDICT) == of_items(items, Kind.VERDICT)
+    assert suite_intervals.over_suites({"a": items}, Kind.VERDICT) == interval.of_items(items, Kind.VERDICT)
+    assert suite_intervals.over_models({"a": np.array(items)[:, None]}, Kind.VERDICT) == interval.of_items(
+        items, Kind.VERDICT
+    )
 
 
 def test_a_suite_without_items_leaves_no_interval_and_one_of_a_single_item_is_named() -> None:
-    assert over_suites({"a": [0.0, 1.0], "b": []}, Kind.VERDICT).method == "no interval: no defined items in b"
-    assert over_suites({}, Kind.VERDICT).method == "no interval: no suites"
+    assert (
+        suite_intervals.over_suites({"a": [0.0, 1.0], "b": []}, Kind.VERDICT).method
+        == "no interval: no defined items in b"
+    )
+    assert suite_intervals.over_suites({}, Kind.VERDICT).method == "no interval: no suites"
     with using(FIXED):
-        assert "one item, taken together: b" in over_suites({"a": [0.0, 1.0], "b": [1.0]}, Kind.VERDICT).method
-        assert "one item, so no spread: b" in over_suites({"a": [0.0, 1.0], "b": [1.0]}, Kind.BITS).method
+        assert (
+            "one item, taken together: b"
+            in suite_intervals.over_suites({"a": [0.0, 1.0], "b": [1.0]}, Kind.VERDICT).method
+        )
+        assert (
+            "one item, so no spread: b" in suite_intervals.over_suites({"a": [0.0, 1.0], "b": [1.0]}, Kind.BITS).method
+        )
 
 
 def test_clusters_are_as_in_survey_statistics() -> None:
@@ -206,7 +226,7 @@ def test_clusters_are_as_in_survey_statistics() -> None:
     assert spread is not None
     assert spread.variance == pytest.approx(values.mean(1).var(ddof=1) / 4)
     assert (
-        of_clusters(values.ravel(), Kind.VERDICT, {"words": names}).method
+        cluster_intervals.of_clusters(values.ravel(), Kind.VERDICT, {"words": names}).method
         == "Wilson with t(3); random: words; only 4 words"
     )
 
@@ -225,9 +245,12 @@ def test_crossed_clusters_add_what_both_kinds_vary() -> None:
 
 
 def test_a_kind_with_one_cluster_is_fixed() -> None:
-    found = of_clusters([0, 1, 1, 0], Kind.VERDICT, {"suites": list("abcd"), "models": ["m"] * 4})
+    found = cluster_intervals.of_clusters([0, 1, 1, 0], Kind.VERDICT, {"suites": list("abcd"), "models": ["m"] * 4})
     assert found.method == "Wilson with t(3); random: suites; fixed: models; only 4 suites"
-    assert of_clusters([0, 1], Kind.VERDICT, {"models": ["m", "m"]}).method == "no interval: fewer than two models"
+    assert (
+        cluster_intervals.of_clusters([0, 1], Kind.VERDICT, {"models": ["m", "m"]}).method
+        == "no interval: fewer than two models"
+    )
 
 
 def test_seeds_widen_an_interval() -> None:
@@ -237,17 +260,19 @@ def test_seeds_widen_an_interval() -> None:
     with using(FIXED):
         width = {}
         for name, values in (("apart", apart), ("alike", alike)):
-            found = over_models(values, Kind.VERDICT)
+            found = suite_intervals.over_models(values, Kind.VERDICT)
             width[name] = found.high - found.low
         assert width["apart"] > width["alike"]
-        assert over_models(apart, Kind.VERDICT).method.endswith("random: models, items; fixed: suites; only 3 models")
+        assert suite_intervals.over_models(apart, Kind.VERDICT).method.endswith(
+            "random: models, items; fixed: suites; only 3 models"
+        )
 
 
 def test_columns_leave_out_what_is_undefined() -> None:
     values = np.array([[1.0, np.nan], [0.0, np.nan], [1.0, 0.5]])
-    [(mean, found, n), (single, none, one)] = of_columns(values, Kind.VERDICT, "contexts")
+    [(mean, found, n), (single, none, one)] = interval.of_columns(values, Kind.VERDICT, "contexts")
     assert (mean, n, single, one) == (2 / 3, 3, 0.5, 1)
-    assert found == of_items([1.0, 0.0, 1.0], Kind.VERDICT, "contexts")
+    assert found == interval.of_items([1.0, 0.0, 1.0], Kind.VERDICT, "contexts")
     assert none.method == "no interval: fewer than two contexts"
 
 
@@ -297,7 +322,9 @@ def test_one_suite_that_decides_is_named() -> None:
     draw = np.random.default_rng(1)
     values = {f"s{k}": draw.choice([-1.0, 0.0], 24, p=[0.1, 0.9]) for k in range(12)}
     values["fgd_hierarchy"] = np.ones(24)
-    found, rest = (over_suites(suites, Kind.VERDICT, True) for suites in (values, dict(list(values.items())[:-1])))
+    found, rest = (
+        suite_intervals.over_suites(suites, Kind.VERDICT, True) for suites in (values, dict(list(values.items())[:-1]))
+    )
     left = np.mean([items.mean() for items in list(values.values())[:-1]])
     assert found.p > 0.05 >= rest.p
     p = "p < 0.001" if rest.p < 0.001 else f"p = {rest.p:.2g}"
@@ -305,13 +332,13 @@ def test_one_suite_that_decides_is_named() -> None:
     assert found.method == f"t(12) and Hall; random: suites, items; {found.remarks[0]}"
     # Nothing is remarked if the suites are alike, or fixed, or as different as suites are.
     del values["fgd_hierarchy"]
-    assert over_suites(values, Kind.VERDICT, True).remarks == ()
+    assert suite_intervals.over_suites(values, Kind.VERDICT, True).remarks == ()
     with using(FIXED):
-        assert over_suites(values | {"fgd_hierarchy": np.ones(24)}, Kind.VERDICT, True).remarks == ()
+        assert suite_intervals.over_suites(values | {"fgd_hierarchy": np.ones(24)}, Kind.VERDICT, True).remarks == ()
     mixed = {
         f"s{k}": draw.choice([-1.0, 1.0], 24, p=[share, 1 - share]) for k, share in enumerate(np.linspace(0.2, 0.8, 12))
     }
-    assert over_suites(mixed, Kind.VERDICT, True).remarks == ()
+    assert suite_intervals.over_suites(mixed, Kind.VERDICT, True).remarks == ()
 
 
 def test_one_suite_that_decides_is_named_for_classes_of_models_too() -> None:
@@ -328,8 +355,8 @@ def test_one_suite_that_decides_is_named_for_classes_of_models_too() -> None:
     assert found.remarks[-1].startswith(f"without island: {left:.3f} [{rest.low:.3f}, {rest.high:.3f}]")
     assert rest.remarks == ("only 2 models",)
     # Of one class, 0 of 24 is as far from the others.
-    assert over_models(first, Kind.VERDICT).remarks[-1].startswith("without island: ")
-    assert over_models(without[0], Kind.VERDICT).remarks == ("only 2 models",)
+    assert suite_intervals.over_models(first, Kind.VERDICT).remarks[-1].startswith("without island: ")
+    assert suite_intervals.over_models(without[0], Kind.VERDICT).remarks == ("only 2 models",)
     with using(FIXED):
         assert model_classes.difference(first, second, Kind.VERDICT)[1].remarks == ("only 2 models",)
 
@@ -339,14 +366,14 @@ def test_a_suite_without_an_item_that_all_models_have_is_named() -> None:
     first["npi"], second["npi"] = np.array([[1, np.nan], [1, 1]]), np.array([[1.0, 1], [np.nan, 1]])
     value, found = model_classes.difference(first, second, Kind.VERDICT)
     assert (np.isnan(value), found.method) == (True, "no interval: no item defined under all models in npi")
-    assert over_models(first, Kind.VERDICT).method.startswith("Wilson")
+    assert suite_intervals.over_models(first, Kind.VERDICT).method.startswith("Wilson")
     first["npi"][:, 1] = np.nan
-    assert over_models(first, Kind.VERDICT).method == "no interval: a model has no defined items in npi"
+    assert suite_intervals.over_models(first, Kind.VERDICT).method == "no interval: a model has no defined items in npi"
 
 
 def test_several_models_on_one_item_have_no_interval() -> None:
     first, second = {"s": np.array([[1.0, 0.0]])}, {"s": np.array([[1.0, 1.0]])}
-    assert over_models(first, Kind.VERDICT).method == "no interval: fewer than two items"
+    assert suite_intervals.over_models(first, Kind.VERDICT).method == "no interval: fewer than two items"
     value, found = model_classes.difference(first, second, Kind.VERDICT)
     assert (value, found.method) == (0.5, "no interval: fewer than two items")
 
@@ -365,11 +392,11 @@ def test_the_difference_of_classes_is_about_items_that_are_defined_under_all_mod
 
 
 def test_no_difference_of_shares_is_beyond_1() -> None:
-    found = of_difference([0.0, 1.0, 0.083, 1.0], Kind.SHARE)
+    found = paired_intervals.of_difference([0.0, 1.0, 0.083, 1.0], Kind.SHARE)
     assert (found.low, found.high) == (pytest.approx(-0.36, abs=0.02), 1.0)
     suites = {"a": [0.9, 1.0], "b": [-0.2, -0.1], "c": [1.0, 1.0]}
-    assert over_suites(suites, Kind.SHARE, difference=True).high == 1.0
-    assert over_suites(suites, Kind.BITS, difference=True).high > 1.0
+    assert suite_intervals.over_suites(suites, Kind.SHARE, difference=True).high == 1.0
+    assert suite_intervals.over_suites(suites, Kind.BITS, difference=True).high > 1.0
 
 
 def test_scores_near_1_have_a_long_tail_by_nature_and_no_suite_is_named_for_it() -> None:
@@ -378,10 +405,10 @@ def test_scores_near_1_have_a_long_tail_by_nature_and_no_suite_is_named_for_it()
     for _ in range(60):
         accuracies = draw.beta(20, 1, 12)
         values = {str(k): (draw.random(24) < chance).astype(float) for k, chance in enumerate(accuracies)}
-        named += bool(over_suites(values, Kind.VERDICT).remarks)
+        named += bool(suite_intervals.over_suites(values, Kind.VERDICT).remarks)
     assert named <= 6
     values["broken"] = np.zeros(24)
-    [remark] = over_suites(values, Kind.VERDICT).remarks
+    [remark] = suite_intervals.over_suites(values, Kind.VERDICT).remarks
     assert remark.startswith("without broken: 0.9")
 
 
@@ -389,7 +416,7 @@ def test_skewed_differences_of_suites_have_halls_interval_too() -> None:
     """Three of 31 suites differ by .6, the others by -.06: Student's interval ends before 0."""
     values = {str(k): np.repeat([1.0, 0.0], [60, 40]) for k in range(2)}
     values |= {str(k): np.repeat([-1.0, 0.0], [5 + k % 3, 95 - k % 3]) for k in range(2, 31)}
-    found = over_suites(values, Kind.VERDICT, True)
+    found = suite_intervals.over_suites(values, Kind.VERDICT, True)
     means = np.array([items.mean() for items in values.values()])
     student = stats.ttest_1samp(means, 0)
     assert found.method.startswith("t(30) and Hall")
@@ -422,7 +449,7 @@ def test_interval_and_test_agree_in_random_data(suites: bootstrap.Suites) -> Non
     tested = 0
     with using(Resampling(suites=suites)):
         for _ in range(60):
-            found = over_suites(*random_differences(draw), difference=True)
+            found = suite_intervals.over_suites(*random_differences(draw), difference=True)
             tested += not isnan(found.low)
             assert isnan(found.low) or (found.low > 0 or found.high < 0) == (found.p <= 0.05)
     assert tested > 40
@@ -436,7 +463,7 @@ def verdicts(right: list[int]) -> dict[str, np.ndarray]:
 def test_skewed_suites_are_remarked_on_where_the_correction_for_it_doubles_the_interval() -> None:
     """Of twelve suites, two are .8 and .88 and the others .4 to .48: none stands apart."""
     right = [20] * 4 + [22] * 4 + [23, 24, 40, 44]
-    means, found = np.array(right) / 50, over_suites(verdicts(right), Kind.VERDICT)
+    means, found = np.array(right) / 50, suite_intervals.over_suites(verdicts(right), Kind.VERDICT)
     # Wilson's interval with the variance of the suites and Student's quantile.
     mean, z = means.mean(), stats.t.ppf(0.975, 11)
     n = mean * (1 - mean) / (means.var(ddof=1) / 12)
@@ -449,13 +476,13 @@ def test_skewed_suites_are_remarked_on_where_the_correction_for_it_doubles_the_i
     # The same of differences, whose interval is Student's.
     differences = {suite: items - 0.4 for suite, items in verdicts(right).items()}
     student = stats.ttest_1samp(means - 0.4, 0).confidence_interval()
-    [remark] = over_suites(differences, Kind.SHARE, difference=True).remarks
+    [remark] = suite_intervals.over_suites(differences, Kind.SHARE, difference=True).remarks
     assert remark.startswith(f"skewed suites: [{student.low:.3f}, {student.high:.3f}]")
 
 
 def test_where_one_suite_stands_apart_skewness_is_not_remarked_on_too() -> None:
     right = [20, 21] * 5 + [22, 49]
-    [remark] = over_suites(verdicts(right), Kind.VERDICT).remarks
+    [remark] = suite_intervals.over_suites(verdicts(right), Kind.VERDICT).remarks
     assert remark.startswith("without 11: ")
 
 
@@ -468,7 +495,11 @@ def test_where_one_suite_stands_apart_skewness_is_not_remarked_on_too() -> None:
     ],
 )
 def test_suites_as_skewed_as_any_are_not_remarked_on(right: list[int]) -> None:
-    assert not [remark for remark in over_suites(verdicts(right), Kind.VERDICT).remarks if remark.startswith("skewed")]
+    assert not [
+        remark
+        for remark in suite_intervals.over_suites(verdicts(right), Kind.VERDICT).remarks
+        if remark.startswith("skewed")
+    ]
 
 
 @pytest.mark.slow
@@ -476,7 +507,7 @@ def test_few_samples_of_suites_that_are_not_skewed_are_remarked_on() -> None:
     """Of normal suites Hall's interval is twice as wide as Student's in every seventh sample, by chance."""
     draw = np.random.default_rng(4)
     samples = ({str(k): draw.normal(m, 1, 24) for k, m in enumerate(draw.normal(0, 1, 10))} for _ in range(300))
-    found = [over_suites(values, Kind.BITS) for values in samples]
+    found = [suite_intervals.over_suites(values, Kind.BITS) for values in samples]
     assert sum(any(remark.startswith("skewed") for remark in each.remarks) for each in found) <= 0.05 * 300
 
 

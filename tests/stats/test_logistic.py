@@ -12,9 +12,7 @@ from scipy.optimize import minimize
 from scipy.stats import binom
 
 from syntagm.core import UsageError
-from syntagm.stats import logistic
-from syntagm.stats.mixed.fit import Fit
-from syntagm.stats.mixed.linear import compare
+from syntagm.stats import Fit, linear, logistic
 
 
 def crossed(seed: int = 3, rows: int = 300) -> pl.DataFrame:
@@ -74,19 +72,20 @@ def test_the_likelihood_is_laplaces(random: str, counts: bool) -> None:
 
 
 def test_the_gradient_is_exact() -> None:
-    from syntagm.stats import formula as _lmm_formula
-    from syntagm.stats.mixed import design as _lmm_design, laplace, search
+    from syntagm.stats import formula, logistic
+    from syntagm.stats.mixed import deviance
+    from syntagm.stats.mixed.design import design_of
 
-    model = _lmm_formula.parse("hits ~ x + (x | g) + (x | h) + (1 | k)")
-    design = _lmm_design.design(model, crossed(), trials="trials")
-    given = laplace.problem(design.groupings, design.fixed.values, design.response, design.trials)
+    model = formula.parse("hits ~ x + (x | g) + (x | h) + (1 | k)")
+    design = design_of(model, crossed(), trials="trials")
+    given = logistic.laplace_problem(design.groupings, design.fixed.values, design.response, design.trials)
 
     def objective(place: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        lower = search.triangles(place[:7], design.groupings)
-        value, slopes, others = laplace.deviance(given, lower, place[7:])
-        return value, np.concatenate([search.gathered(slopes, design.groupings), others])
+        lower = deviance.triangles(place[:7], design.groupings)
+        value, slopes, others = logistic.laplace_deviance(given, lower, place[7:])
+        return value, np.concatenate([deviance.gathered(slopes, design.groupings), others])
 
-    place = np.concatenate([search.starting_point(design.groupings, 1, 2), [0.3, 0.5]])
+    place = np.concatenate([deviance.starting_point(design.groupings, 1, 2), [0.3, 0.5]])
     steps = 1e-5 * np.eye(9)
     numeric = [(objective(place + step)[0] - objective(place - step)[0]) / 2e-5 for step in steps]
     assert objective(place)[1] == pytest.approx(np.array(numeric), abs=1e-4)
@@ -158,16 +157,15 @@ def test_groups_that_do_not_differ_and_groups_that_differ_wholly() -> None:
 
 @pytest.mark.slow
 def test_nested_models_are_compared_and_linear_ones_refused() -> None:
-    from syntagm.stats.mixed.linear import fit
 
     table = crossed()
     smaller, larger = (logistic.fit(f"correct ~ {x} + (1 | g)", table) for x in ("1", "x"))
-    found = compare(smaller, larger)
+    found = linear.compare(smaller, larger)
     assert (found.df, found.chi2) == (1, pytest.approx(2 * (larger.loglik - smaller.loglik)))
     assert found.p == pytest.approx(erfc(np.sqrt(found.chi2 / 2)))  # chi2 of one degree is a normal deviate squared
     with pytest.raises(UsageError, match="Laplace and ML"):
-        compare(smaller, fit("correct ~ x + (1 | g)", table))
-    found = compare(logistic.fit("correct ~ x", table), larger)  # without random effects
+        linear.compare(smaller, linear.fit("correct ~ x + (1 | g)", table))
+    found = linear.compare(logistic.fit("correct ~ x", table), larger)  # without random effects
     assert (found.df, "bound" in found.remark) == (1, True)
 
 

@@ -8,14 +8,14 @@ import pytest
 from scipy.optimize import minimize
 
 from syntagm.core import InputError
-from syntagm.stats.logit import fit
+from syntagm.stats import logit
 from syntagm.views import surface
 
 
 def test_two_groups_have_the_log_odds_of_their_counts() -> None:
     # 6 of 8 against 2 of 10: log 3, and log(1/4) - log 3; errors are roots of sums of 1 / count.
     values = np.repeat([1.0, 0, 1, 0], [6, 2, 2, 8])
-    made = fit(values, {"second": np.repeat([0.0, 1], [8, 10])})
+    made = logit.fit(values, {"second": np.repeat([0.0, 1], [8, 10])})
     intercept, second = made.coefficients
     assert math.isclose(intercept.estimate, math.log(3), rel_tol=1e-9)
     assert math.isclose(second.estimate, math.log(1 / 4) - math.log(3), rel_tol=1e-9)
@@ -36,7 +36,7 @@ def test_estimates_are_those_of_a_general_optimiser(seed: int) -> None:
         return float(np.logaddexp(0, design @ found).sum() - values @ design @ found)
 
     slowly = minimize(loss, np.zeros(4), method="BFGS", options={"gtol": 1e-8})
-    made = fit(values, {str(k): design[:, k] for k in (1, 2, 3)})
+    made = logit.fit(values, {str(k): design[:, k] for k in (1, 2, 3)})
     assert np.allclose([one.estimate for one in made.coefficients], slowly.x, atol=1e-4)
     assert math.isclose(made.loglik, -slowly.fun, rel_tol=1e-8)
     assert 0 < made.explained < 1
@@ -47,8 +47,8 @@ def test_clusters_that_repeat_an_item_count_once() -> None:
     generator = np.random.default_rng(1)
     x = generator.normal(size=40)
     values = (generator.random(40) < 0.5).astype(float)
-    single = fit(values, {"x": x}, [str(k) for k in range(40)])
-    often = fit(np.repeat(values, 10), {"x": np.repeat(x, 10)}, [str(k) for k in range(40) for _ in range(10)])
+    single = logit.fit(values, {"x": x}, [str(k) for k in range(40)])
+    often = logit.fit(np.repeat(values, 10), {"x": np.repeat(x, 10)}, [str(k) for k in range(40) for _ in range(10)])
     assert often.clusters == 40
     one, ten = single.coefficients[1], often.coefficients[1]
     assert math.isclose(ten.se, one.se / math.sqrt(10), rel_tol=1e-9)
@@ -60,13 +60,13 @@ def test_clusters_that_repeat_an_item_count_once() -> None:
 def test_separation_is_said(values: list[float]) -> None:
     # Wholly, and in part: at x = 1 there are both, at x = 0 there is 0 only.
     x = np.array([0.0, 0, 0, 1, 1, 1])
-    made = fit(np.array(values), {"x": x})
+    made = logit.fit(np.array(values), {"x": x})
     assert "no maximum" in made.message
     assert all(math.isnan(one.estimate) for one in made.coefficients)
 
 
 def test_one_value_only_is_said() -> None:
-    assert fit(np.ones(5), {"x": np.arange(5.0)}).message == "all values are 1"
+    assert logit.fit(np.ones(5), {"x": np.arange(5.0)}).message == "all values are 1"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_one_value_only_is_said() -> None:
 )
 def test_what_can_not_be_fitted_is_refused(values: list[float], predictors: dict[str, list[float]], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        fit(np.array(values), {name: np.array(one) for name, one in predictors.items()})
+        logit.fit(np.array(values), {name: np.array(one) for name, one in predictors.items()})
 
 
 def pairs(rows: int, seed: int = 1) -> pl.DataFrame:

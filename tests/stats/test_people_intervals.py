@@ -8,7 +8,7 @@ import pytest
 
 from syntagm.core import InputError, UsageError
 from syntagm.evaluation import Kind
-from syntagm.stats import Judgements, People, agreement, bootstrap, crossed, people_for
+from syntagm.stats import Judgements, People, bootstrap, crossed, judgements, people_for
 
 
 def answers(right: np.ndarray) -> pl.DataFrame:
@@ -47,20 +47,20 @@ def test_a_person_without_spread_leaves_the_binomial_likelihood() -> None:
 def test_the_interval_of_alpha_is_a_jackknife_over_people_and_items() -> None:
     people, units = np.divmod(np.arange(60), 12)
     values = (units % 5 + people % 2).astype(float)
-    value, found = agreement.krippendorff(values, units), agreement.alpha_interval(values, units, people)
+    value, found = judgements.krippendorff(values, units), judgements.alpha_interval(values, units, people)
 
     def turned(alpha: float) -> float:
         return math.log((1 + 4 * alpha) / (1 - alpha)) / 2  # five judgements of each unit
 
     variance = 0.0
     for codes, count in ((people, 5), (units, 12)):
-        without = [turned(agreement.krippendorff(values[codes != one], units[codes != one])) for one in range(count)]
+        without = [turned(judgements.krippendorff(values[codes != one], units[codes != one])) for one in range(count)]
         variance += (count - 1) / count * sum((each - np.mean(without)) ** 2 for each in without)
     half = (turned(found.high) - turned(found.low)) / 2
     assert found.low < value < found.high
     # The quantile is one of 4 to 15 degrees of freedom.
     assert 2.131 < half / math.sqrt(variance) < 2.777
-    assert math.isnan(agreement.alpha_interval(np.ones(60), units, people).low)
+    assert math.isnan(judgements.alpha_interval(np.ones(60), units, people).low)
 
 
 def test_reliability_has_an_interval_over_items() -> None:
@@ -70,11 +70,11 @@ def test_reliability_has_an_interval_over_items() -> None:
     def of(half: np.ndarray) -> np.ndarray:
         return truth + noise[half].mean(axis=0)
 
-    found = agreement.split_halves(20, of, 50, 1)
+    found = judgements.split_halves(20, of, 50, 1)
     # The variance of items is 1, that of the mean of 20 people 1/20: the reliability is 20/21 = 0.952.
     assert found.low < 20 / 21 < found.high
     assert found.low < found.value < found.high < 1
-    assert math.isnan(agreement.split_halves(20, lambda half: of(half)[:4], 50, 1).low), "four items are too few"
+    assert math.isnan(judgements.split_halves(20, lambda half: of(half)[:4], 50, 1).low), "four items are too few"
 
 
 def test_a_reliability_is_from_0_to_1() -> None:
@@ -84,10 +84,10 @@ def test_a_reliability_is_from_0_to_1() -> None:
     def of(half: np.ndarray) -> np.ndarray:
         return (truth if half[0] else -truth) + noise
 
-    found = agreement.split_halves(8, of, 20, 1)
+    found = judgements.split_halves(8, of, 20, 1)
     assert (found.value, found.low) == (0.0, 0.0)
     assert 0 <= found.high <= 1
-    assert agreement.ceiling(found.value) == 0.0
+    assert judgements.ceiling(found.value) == 0.0
 
 
 @pytest.mark.slow

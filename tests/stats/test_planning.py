@@ -10,7 +10,6 @@ from scipy import stats
 from syntagm.core import InputError, UsageError
 from syntagm.evaluation import Kind
 from syntagm.stats import Judgements, Resampling, judgements, model_classes, planning, suite_intervals, using
-from syntagm.stats.power import power as of_one_suite
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +45,7 @@ def test_more_suites_and_items_find_more() -> None:
 def test_of_one_suite_the_power_is_that_of_mcnemars_test() -> None:
     pilot = planning.TwoModels([verdicts(12, 4, 24)])  # difference .2, 20% balanced
     found = planning.power(pilot, 0.2, suites=1, items=40)
-    assert found.power == pytest.approx(of_one_suite(40, 0.2, 0.4), abs=3 * sqrt(0.25 / 200))
+    assert found.power == pytest.approx(planning.mcnemar_power(40, 0.2, 0.4), abs=3 * sqrt(0.25 / 200))
 
 
 def test_suites_differ_only_by_what_sampling_does_not_explain() -> None:

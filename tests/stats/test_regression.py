@@ -10,7 +10,7 @@ from regression_for_tests import DATA, dense_loglik, hu2020_scores
 from scipy import stats
 
 from syntagm.core import UsageError
-from syntagm.stats.mixed.linear import Fit, compare, fit
+from syntagm.stats import Fit, linear
 
 SLOPES = " + (log(numwords) + architecture | suite) + (1 | instance)"
 SIX = {  # model: fixed effects, parameters, AIC
@@ -65,7 +65,7 @@ RANDOM = [
 @pytest.mark.parametrize(("seed", "random"), list(enumerate(RANDOM)))
 def test_the_likelihood_is_that_of_the_dense_normal_distribution(seed: int, random: str, reml: bool) -> None:
     table = random_table(seed)
-    found = fit(f"y ~ x + f + {random}", table, reml=reml)
+    found = linear.fit(f"y ~ x + f + {random}", table, reml=reml)
     columns = effects(random, table)
     fixed = np.column_stack(list(columns.values()))
     dense = covariance(found, table, columns)
@@ -101,12 +101,12 @@ def test_the_best_of_the_dense_likelihood_found_by_another_search() -> None:
         return -dense_loglik(y, fixed, dense)
 
     best = minimize(cost, np.ones(5), method="Nelder-Mead", options={"maxfev": 4000, "xatol": 1e-6, "fatol": 1e-9})
-    assert fit("y ~ x + (x | g) + (1 | h)", table).loglik == pytest.approx(-best.fun, abs=1e-5)
+    assert linear.fit("y ~ x + (x | g) + (1 | h)", table).loglik == pytest.approx(-best.fun, abs=1e-5)
 
 
 def test_the_modes_are_the_conditional_means() -> None:
     table = random_table(3)
-    found = fit("y ~ x + f + (x | g) + (1 | h)", table)
+    found = linear.fit("y ~ x + f + (x | g) + (1 | h)", table)
     columns = effects("", table)
     y, fixed = table["y"].to_numpy(), np.column_stack(list(columns.values()))
     pull = np.linalg.solve(covariance(found, table, columns), y - fixed @ [one.estimate for one in found.coefficients])
@@ -126,7 +126,7 @@ def test_a_balanced_one_way_design_has_a_closed_form() -> None:
     within = ((y - y.mean(axis=1, keepdims=True)) ** 2).sum() / (groups * (each - 1))
     between = each * ((y.mean(axis=1) - y.mean()) ** 2).sum()
     for reml, divisor in ((False, groups), (True, groups - 1)):
-        found = fit("y ~ (1 | g)", table, reml=reml)
+        found = linear.fit("y ~ (1 | g)", table, reml=reml)
         assert found.sigma == pytest.approx(np.sqrt(within))
         assert found.groups[0].sd[0] == pytest.approx(np.sqrt((between / divisor - within) / each))
 
@@ -135,7 +135,7 @@ def test_where_groups_do_not_differ_it_is_ordinary_least_squares_and_said_to_be_
     # In each group the same residuals, 1 -1 -1 1, so nothing is left for the groups to explain.
     x = np.tile([0.0, 1.0, 2.0, 3.0], 5)
     table = pl.DataFrame({"y": 3 + 2 * x + np.tile([1.0, -1, -1, 1], 5), "x": x, "g": np.repeat(list("abcde"), 4)})
-    found, plain = fit("y ~ x + (1 | g)", table), fit("y ~ x", table)
+    found, plain = linear.fit("y ~ x + (1 | g)", table), linear.fit("y ~ x", table)
     assert found.singular
     assert found.converged
     assert found.messages == ("singular fit: no variance by g in (Intercept) (SD 0)",)
@@ -157,7 +157,7 @@ class TestLme4:
         [(False, -163.6635299, 37.260345, 17.6945534), (True, -159.8271384, 42.000595, 19.3834122)],
     )
     def test_dyestuff(self, reml: bool, loglik: float, batch: float, error: float) -> None:
-        found = fit("Yield ~ 1 + (1 | Batch)", pl.read_csv(DATA / "dyestuff.csv"), reml=reml)
+        found = linear.fit("Yield ~ 1 + (1 | Batch)", pl.read_csv(DATA / "dyestuff.csv"), reml=reml)
         assert found.loglik == pytest.approx(loglik, abs=1e-6)
         assert found.aic == pytest.approx(-2 * loglik + 2 * 3, abs=1e-5)
         assert found.groups[0].sd[0] == pytest.approx(batch, abs=1e-5)
@@ -193,7 +193,7 @@ class TestLme4:
         correlation: float,
         errors: tuple[float, ...],
     ) -> None:
-        found = fit("Reaction ~ Days + (Days | Subject)", pl.read_csv(DATA / "sleepstudy.csv"), reml=reml)
+        found = linear.fit("Reaction ~ Days + (Days | Subject)", pl.read_csv(DATA / "sleepstudy.csv"), reml=reml)
         assert (found.loglik, found.aic, found.bic) == pytest.approx(likelihood, abs=1e-5)
         assert (*found.groups[0].sd, found.sigma) == pytest.approx(sd, rel=5e-5)
         assert found.groups[0].correlations[1, 0] == pytest.approx(correlation, abs=1e-4)
@@ -202,9 +202,9 @@ class TestLme4:
 
     def test_independent_slopes_and_the_test_of_their_correlation(self) -> None:
         table = pl.read_csv(DATA / "sleepstudy.csv")
-        smaller, larger = (fit(f"Reaction ~ Days + (Days {bar} Subject)", table) for bar in ("||", "|"))
+        smaller, larger = (linear.fit(f"Reaction ~ Days + (Days {bar} Subject)", table) for bar in ("||", "|"))
         assert smaller.loglik == pytest.approx(-876.0016276, abs=1e-6)
-        found = compare(smaller, larger)
+        found = linear.compare(smaller, larger)
         assert (found.chi2, found.df) == (pytest.approx(2 * (876.0016276 - 875.9696722), abs=1e-5), 1)
         assert "bound" in found.remark
 
@@ -216,7 +216,7 @@ class TestHu2020:
     def test_full_and_the_two_ablations(self, shared: Path) -> None:
         table = hu2020_scores(shared / "data" / "hu2020")
         assert len(table) == 1271
-        fits = {name: fit(f"performance ~ {SIX[name][0]}{SLOPES}", table) for name in list(SIX)[:3]}
+        fits = {name: linear.fit(f"performance ~ {SIX[name][0]}{SLOPES}", table) for name in list(SIX)[:3]}
         for name, found in fits.items():
             assert (found.aic, found.k) == (pytest.approx(SIX[name][2], abs=5e-5), SIX[name][1])
             assert found.converged
@@ -238,7 +238,7 @@ class TestHu2020:
         below = [-0.1157, -0.2062, -0.4847, 0.0825, 0.3546, -0.2279, 0.0311, 0.5133, -0.1606, 0.8711]
         below += [0.2308, -0.4184, 0.2228, 0.5751, 0.4892]
         assert suite.correlations[np.tril_indices(6, -1)] == pytest.approx(below, abs=6e-5)
-        size, architecture = compare(fits["no_size"], full), compare(fits["no_architecture"], full)
+        size, architecture = linear.compare(fits["no_size"], full), linear.compare(fits["no_architecture"], full)
         assert (size.chi2, size.df, size.remark) == (pytest.approx(11.198, abs=6e-4), 1, "")
         assert (architecture.chi2, architecture.df) == (pytest.approx(24.317, abs=6e-4), 4)
         assert (size.p, architecture.p) == pytest.approx((0.00082, 6.9e-5), rel=0.01)
@@ -246,15 +246,15 @@ class TestHu2020:
     @pytest.mark.slow
     def test_all_six(self, shared: Path) -> None:
         table = hu2020_scores(shared / "data" / "hu2020")
-        fits = {name: fit(f"performance ~ {fixed}{SLOPES}", table) for name, (fixed, _, _) in SIX.items()}
+        fits = {name: linear.fit(f"performance ~ {fixed}{SLOPES}", table) for name, (fixed, _, _) in SIX.items()}
         assert {name: (round(one.aic, 4), one.k) for name, one in fits.items()} == {
             name: (aic, k) for name, (_, k, aic) in SIX.items()
         }
         assert [name for name, one in fits.items() if one.singular] == list(SIX)[3:]
         # Where lme4 1.1-31 stops at 344.83: see docs/reference/regression.md.
         assert fits["circuit_no_architecture"].loglik >= 350.35
-        sizes = compare(fits["circuit_no_size"], fits["circuit_full"])
-        architectures = compare(fits["circuit_no_architecture"], fits["circuit_full"])
+        sizes = linear.compare(fits["circuit_no_size"], fits["circuit_full"])
+        architectures = linear.compare(fits["circuit_no_architecture"], fits["circuit_full"])
         assert (sizes.chi2, sizes.df) == (pytest.approx(29.636, abs=6e-4), 5)
         assert (architectures.chi2, architectures.df) == (pytest.approx(91.017, abs=6e-4), 20)
         full = fits["circuit_full"]
@@ -274,16 +274,16 @@ class TestHu2020:
     def test_without_some_architectures(self, shared: Path, left_out: list[str], aics: tuple[float, ...]) -> None:
         """Footnote 7 of the paper."""
         table = hu2020_scores(shared / "data" / "hu2020").filter(~pl.col("architecture").is_in(left_out))
-        found = [fit(f"performance ~ {SIX[name][0]}{SLOPES}", table).aic for name in list(SIX)[:3]]
+        found = [linear.fit(f"performance ~ {SIX[name][0]}{SLOPES}", table).aic for name in list(SIX)[:3]]
         assert found == pytest.approx(aics, abs=0.006)
 
 
 class TestWhatDoesNotMatter:
     def test_the_order_of_rows_and_the_units(self) -> None:
         table = random_table(2)
-        found = fit("y ~ x + (x | g) + (1 | h)", table)
+        found = linear.fit("y ~ x + (x | g) + (1 | h)", table)
         turned = table.sample(fraction=1.0, shuffle=True, seed=1).with_columns(x=pl.col("x") / 1000, y=pl.col("y") * 50)
-        other = fit("y ~ x + (x | g) + (1 | h)", turned)
+        other = linear.fit("y ~ x + (x | g) + (1 | h)", turned)
         # A density in units 1/50 as large: log-likelihood less n log 50.
         assert other.loglik == pytest.approx(found.loglik - len(table) * np.log(50), abs=1e-6)
         assert other.coefficient("x").estimate == pytest.approx(found.coefficient("x").estimate * 50 * 1000)
@@ -292,19 +292,19 @@ class TestWhatDoesNotMatter:
     @pytest.mark.slow
     def test_the_seed_and_the_number_of_starts(self) -> None:
         table = random_table(4)
-        fits = [fit("y ~ x + (x + f | g) + (1 | h)", table, seed=seed, starts=seed + 1) for seed in range(4)]
+        fits = [linear.fit("y ~ x + (x + f | g) + (1 | h)", table, seed=seed, starts=seed + 1) for seed in range(4)]
         assert np.ptp([one.loglik for one in fits]) < 1e-8
 
     def test_the_reference_level_changes_names_not_the_likelihood(self) -> None:
         table = random_table(6)
-        found, other = fit("y ~ f + (1 | g)", table), fit("y ~ f + (1 | g)", table, reference={"f": "f2"})
+        found, other = linear.fit("y ~ f + (1 | g)", table), linear.fit("y ~ f + (1 | g)", table, reference={"f": "f2"})
         assert [one.name for one in other.coefficients] == ["(Intercept)", "ff0", "ff1"]
         assert other.coefficient("ff0").estimate == pytest.approx(-found.coefficient("ff2").estimate)
         assert other.loglik == pytest.approx(found.loglik)
 
 
 def test_the_table_of_a_fit() -> None:
-    found = fit("Reaction ~ Days + (Days | Subject)", pl.read_csv(DATA / "sleepstudy.csv"))
+    found = linear.fit("Reaction ~ Days + (Days | Subject)", pl.read_csv(DATA / "sleepstudy.csv"))
     table = found.table()
     assert table["part"].to_list() == ["fixed", "fixed", "sd", "sd", "correlation", "residual"]
     days = table.row(1, named=True)
@@ -318,55 +318,59 @@ def test_the_table_of_a_fit() -> None:
 
 def test_progress_counts_the_starts() -> None:
     told: list[tuple[int, int]] = []
-    fit("y ~ (1 | g)", random_table(0), starts=3, progress=lambda done, total: told.append((done, total)))
+    linear.fit("y ~ (1 | g)", random_table(0), starts=3, progress=lambda done, total: told.append((done, total)))
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
 class TestCompare:
     def test_refusals(self) -> None:
         table = random_table(1)
-        small, large = fit("y ~ x + (1 | g)", table), fit("y ~ x + f + (x | g)", table)
-        assert compare(small, large).df == 4  # two contrasts, a variance and a covariance
+        small, large = linear.fit("y ~ x + (1 | g)", table), linear.fit("y ~ x + f + (x | g)", table)
+        assert linear.compare(small, large).df == 4  # two contrasts, a variance and a covariance
         cases = [
             (large, small, "the smaller model first"),
-            (small, fit("y ~ f + x:f + (1 | h)", table), "random effects by g"),
-            (fit("y ~ h + (1 | g)", table), fit("y ~ x * f + (x | g)", table), "can't express"),
-            (small, fit("y ~ x + f + (1 | g)", random_table(2)), "different responses"),
-            (small, fit("y ~ x + f + (1 | g)", table, reml=True), "ML and REML"),
-            (fit("y ~ x + (1 | g)", table, reml=True), fit("y ~ x + f + (1 | g)", table, reml=True), "restricted"),
+            (small, linear.fit("y ~ f + x:f + (1 | h)", table), "random effects by g"),
+            (linear.fit("y ~ h + (1 | g)", table), linear.fit("y ~ x * f + (x | g)", table), "can't express"),
+            (small, linear.fit("y ~ x + f + (1 | g)", random_table(2)), "different responses"),
+            (small, linear.fit("y ~ x + f + (1 | g)", table, reml=True), "ML and REML"),
+            (
+                linear.fit("y ~ x + (1 | g)", table, reml=True),
+                linear.fit("y ~ x + f + (1 | g)", table, reml=True),
+                "restricted",
+            ),
         ]
         for smaller, larger, message in cases:
             with pytest.raises(UsageError, match=message):
-                compare(smaller, larger)
+                linear.compare(smaller, larger)
 
     def test_another_coding_of_the_same_effects_is_nested(self) -> None:
         table = random_table(1)
-        small, large = fit("y ~ (1 | g)", table), fit("y ~ x + (0 + f | g)", table)
-        assert compare(small, large).df == 1 + 6 - 1
+        small, large = linear.fit("y ~ (1 | g)", table), linear.fit("y ~ x + (0 + f | g)", table)
+        assert linear.compare(small, large).df == 1 + 6 - 1
 
     def test_restricted_likelihoods_depend_on_units(self) -> None:
         # They hold log |X'X|: with x in thousandths the deviance is larger by 2 log(1000), which is no evidence of anything.
         table = random_table(1).with_columns(big=1000 * pl.col("x"), above=pl.col("x") + 5)
-        small, big, above = (fit(f"y ~ {x} + (1 | g)", table, reml=True) for x in ("x", "big", "above"))
-        large = fit("y ~ x + (1 | g) + (1 | h)", table, reml=True)
+        small, big, above = (linear.fit(f"y ~ {x} + (1 | g)", table, reml=True) for x in ("x", "big", "above"))
+        large = linear.fit("y ~ x + (1 | g) + (1 | h)", table, reml=True)
         assert big.deviance - small.deviance == pytest.approx(2 * np.log(1000), abs=1e-5)
         with pytest.raises(UsageError, match="fixed effects in different units"):
-            compare(big, large)
+            linear.compare(big, large)
         # Another origin, and a factor's means in place of differences, leave the determinant as it is.
-        assert compare(above, large).chi2 == pytest.approx(compare(small, large).chi2, abs=1e-5)
-        means = fit("y ~ 0 + f + (1 | g)", table, reml=True)
-        assert compare(means, fit("y ~ f + (1 | g) + (1 | h)", table, reml=True)).df == 1
+        assert linear.compare(above, large).chi2 == pytest.approx(linear.compare(small, large).chi2, abs=1e-5)
+        means = linear.fit("y ~ 0 + f + (1 | g)", table, reml=True)
+        assert linear.compare(means, linear.fit("y ~ f + (1 | g) + (1 | h)", table, reml=True)).df == 1
 
     def test_a_smaller_model_may_have_no_random_effects(self) -> None:
         table = random_table(1)
-        none, line, groups = (fit(f"y ~ {terms}", table) for terms in ("1", "x", "x + (1 | g)"))
+        none, line, groups = (linear.fit(f"y ~ {terms}", table) for terms in ("1", "x", "x + (1 | g)"))
         # -2 log-likelihood of least squares is n log RSS and a constant: the constant falls out of the difference.
         y, x = table["y"].to_numpy(), table["x"].to_numpy()
         ratio = ((y - y.mean()) ** 2).sum() / ((y - np.polyval(np.polyfit(x, y, 1), x)) ** 2).sum()
-        found = compare(none, line)
+        found = linear.compare(none, line)
         assert (found.chi2, found.df, found.remark) == (pytest.approx(len(y) * np.log(ratio)), 1, "")
-        found = compare(line, groups)
+        found = linear.compare(line, groups)
         assert (found.chi2, found.df) == (pytest.approx(2 * (groups.loglik - line.loglik)), 1)
         assert "bound" in found.remark
         with pytest.raises(UsageError, match="random effects by g that the larger model lacks"):
-            compare(groups, fit("y ~ x + f", table))
+            linear.compare(groups, linear.fit("y ~ x + f", table))

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from syntagm.core import FormulaError
-from syntagm.stats import columns
-from syntagm.stats.mixed.formula import MAX_LENGTH, parse
+from syntagm.stats import factor_levels, formula, model_columns
 
 TABLE = pl.DataFrame({"y": range(12), "x": range(1, 13), "f": ["a", "b", "c"] * 4, "h": ["u"] * 6 + ["v"] * 6})
 
@@ -27,8 +26,8 @@ IN_R = [
 
 @pytest.mark.parametrize(("text", "names"), IN_R)
 def test_columns_and_their_names_are_those_of_r(text: str, names: str) -> None:
-    model = parse(f"y ~ {text}")
-    assert " ".join(columns.columns(model.fixed, TABLE, columns.levels(model, TABLE, {})).names) == names
+    model = formula.parse(f"y ~ {text}")
+    assert " ".join(model_columns(model.fixed, TABLE, factor_levels(model, TABLE, {})).names) == names
 
 
 @pytest.mark.parametrize(
@@ -50,11 +49,11 @@ def test_columns_and_their_names_are_those_of_r(text: str, names: str) -> None:
     ],
 )
 def test_meaning(text: str, meaning: str) -> None:
-    assert str(parse(text)) == meaning
+    assert str(formula.parse(text)) == meaning
 
 
 def test_an_interaction_is_named_in_the_order_of_first_mention() -> None:
-    model = parse("performance ~ log(numwords) * circuit + architecture * circuit")
+    model = formula.parse("performance ~ log(numwords) * circuit + architecture * circuit")
     assert str(model.fixed).endswith("log(numwords):circuit + circuit:architecture")
 
 
@@ -86,12 +85,12 @@ def test_an_interaction_is_named_in_the_order_of_first_mention() -> None:
         ("y ~ a*b*c*d*e*f*g*h", 5, "more than 128 terms"),
         ("y ~ " + "(" * 40 + "x" + ")" * 40, 0, "deep"),
         ("y ~ " + " + ".join(f"(1 | g{n})" for n in range(200)), 0, "more than 128"),
-        ("y ~ x" + " " * MAX_LENGTH, MAX_LENGTH + 1, "characters"),
+        ("y ~ x" + " " * formula.MAX_LENGTH, formula.MAX_LENGTH + 1, "characters"),
     ],
 )
 def test_refused_with_the_place(text: str, place: int, message: str) -> None:
     with pytest.raises(FormulaError, match=message) as caught:
-        parse(text)
+        formula.parse(text)
     lines = str(caught.value).split("\n")
     assert lines[-1].strip() == "^"
     if place:
@@ -102,9 +101,9 @@ def test_refused_with_the_place(text: str, place: int, message: str) -> None:
 @given(st.text("yxfg()|~+-*:/01 `log", max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        model = parse(text)
+        model = formula.parse(text)
     except FormulaError:
         pass
     else:
         # `)` and the like in backticks can't be told from notation when printed bare.
-        assert "`" in text or str(parse(str(model))) == str(model)
+        assert "`" in text or str(formula.parse(str(model))) == str(model)

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from syntagm.core import InputError, SyntagmError, UsageError
-from syntagm.stats import logistic
-from syntagm.stats.mixed.linear import Fit, fit
+from syntagm.stats import Fit, linear, logistic
 
 DRAW = np.random.default_rng(0)
 ROWS = 60
@@ -64,30 +63,30 @@ TABLE = pl.DataFrame(
 )
 def test_refused(formula: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        fit(formula, TABLE)
+        linear.fit(formula, TABLE)
 
 
 def test_groups_that_explain_nearly_everything_are_refused() -> None:
     """The standard deviation of the groups is 9,950 times that of the residuals, and 10,000 is the largest ratio tried."""
     nearly = TABLE.with_columns(nearly=pl.col("g") + 1.9397e-4 * pl.col("y"))
     with pytest.raises(InputError, match=r"groups that explain the response exactly; .*\. Remove a random term"):
-        fit("nearly ~ x + (1 | g)", nearly, starts=1)
+        linear.fit("nearly ~ x + (1 | g)", nearly, starts=1)
     less = TABLE.with_columns(nearly=pl.col("g") + 2e-4 * pl.col("y"))
-    assert fit("nearly ~ x + (1 | g)", less, starts=1).place == pytest.approx([9650], rel=0.01)
+    assert linear.fit("nearly ~ x + (1 | g)", less, starts=1).place == pytest.approx([9650], rel=0.01)
 
 
 def test_too_much_is_refused_before_it_is_made() -> None:
     big = pl.DataFrame({"y": np.arange(20_000.0) % 7, "a": np.arange(20_000) % 900, "b": np.arange(20_000) % 901})
     text = big.with_columns(pl.col("a", "b").cast(pl.String))
     with pytest.raises(InputError, match="at most 40000000 cells"):
-        fit("y ~ a * b", text)
+        linear.fit("y ~ a * b", text)
     with pytest.raises(InputError, match="crossed with"):
-        fit("y ~ (1 | c) + (1 | d)", big.with_columns(c=pl.int_range(20_000) // 2, d=pl.int_range(20_000) // 3))
+        linear.fit("y ~ (1 | c) + (1 | d)", big.with_columns(c=pl.int_range(20_000) // 2, d=pl.int_range(20_000) // 3))
     few = pl.DataFrame(
         {"y": np.arange(500.0) % 7, "a": [f"a{n % 40}" for n in range(500)], "b": [n % 3 for n in range(500)]}
     )
     with pytest.raises(InputError, match="820 variances and covariances"):  # 40 x 41 / 2
-        fit("y ~ (0 + a | b)", few)
+        linear.fit("y ~ (0 + a | b)", few)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +101,7 @@ def test_too_much_is_refused_before_it_is_made() -> None:
 )
 def test_options(options: dict[str, object], message: str) -> None:
     for family in (
-        lambda: fit("y ~ x + f + (1 | g)", TABLE, **options),
+        lambda: linear.fit("y ~ x + f + (1 | g)", TABLE, **options),
         lambda: logistic.fit("yes ~ f", TABLE, **options),
     ):
         with pytest.raises(UsageError, match=message):
@@ -110,7 +109,7 @@ def test_options(options: dict[str, object], message: str) -> None:
 
 
 def test_dropped_rows_and_columns_are_said() -> None:
-    found = fit("y ~ holes + double + x + (1 | g)", TABLE, missing="drop", dependent="drop")
+    found = linear.fit("y ~ holes + double + x + (1 | g)", TABLE, missing="drop", dependent="drop")
     assert found.n == 57
     assert found.messages[0] == "3 of 60 rows dropped: a value is missing"
     assert found.messages[1] == "fixed effects dropped, since the others determine them: double, x"
@@ -120,14 +119,14 @@ def test_dropped_rows_and_columns_are_said() -> None:
 @pytest.mark.parametrize("rows", [0, 1, 2])
 def test_tiny_tables(rows: int) -> None:
     with pytest.raises(SyntagmError):
-        fit("y ~ x + (1 | g)", TABLE.head(rows))
+        linear.fit("y ~ x + (1 | g)", TABLE.head(rows))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [fit, logistic.fit])
+@pytest.mark.parametrize("model", [linear.fit, logistic.fit])
 def test_predictors_far_from_0_are_refused_and_not_fitted_wrongly(model: Callable[..., Fit]) -> None:
     """A slope that varies by group with the intercept: taking the mean off changes nothing but the intercept."""
-    response = "y" if model is fit else "yes"
+    response = "y" if model is linear.fit else "yes"
     formula = f"{response} ~ x + (x | g)"
     plain = model(formula, TABLE)
     near = model(formula, TABLE.with_columns(pl.col("x") + 100))
@@ -140,7 +139,7 @@ def test_predictors_far_from_0_are_refused_and_not_fitted_wrongly(model: Callabl
 
 
 def test_a_singular_correlation_is_said() -> None:
-    found = fit("y ~ x + (x + double | g)", TABLE)
+    found = linear.fit("y ~ x + (x + double | g)", TABLE)
     assert found.singular
     assert "vary in" in found.messages[0] or "no variance" in found.messages[0]
 

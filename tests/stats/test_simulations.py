@@ -12,9 +12,7 @@ import pytest
 from regression_for_tests import DATA
 
 from syntagm.core import Interrupted, Progress, RunError
-from syntagm.stats import bootstrap, few_groups, linear, logistic
-from syntagm.stats.mixed import simulations
-from syntagm.stats.mixed.fit import Fit
+from syntagm.stats import SIMULATIONS, Fit, bootstrap, few_groups, linear, logistic
 
 FORMULAS = ("y ~ 1 + (x | g)", "y ~ x + (x | g)")
 DRAWS = 20
@@ -125,8 +123,8 @@ def test_a_file_that_is_not_as_it_was_written_is_simulated_again(
     [path] = tmp_path.iterdir()
     written = path.read_bytes()
     if change == "of other estimates":
-        record = simulations.SIMULATIONS.read(path)
-        simulations.SIMULATIONS.write(path, {**record, "fits": "0" * 64})
+        record = SIMULATIONS.read(path)
+        SIMULATIONS.write(path, {**record, "fits": "0" * 64})
     elif change == "edited":
         record = json.loads(written)
         path.write_text(json.dumps(record | {"ratios": [0.0, *record["ratios"][1:]]}))
@@ -148,15 +146,15 @@ def test_a_file_belongs_to_data_formulas_seed_and_kind_of_model(fits: tuple[Fit,
     table = pl.read_csv(DATA / "few_groups_sloped.csv")
     regrouped = linear.designed(FORMULAS[1], table.with_columns(g=pl.col("g").reverse(), y=larger.response))
     names = {
-        simulations.name(smaller, larger, True, 1),
-        simulations.name(larger, larger, True, 1),
-        simulations.name(smaller, larger, False, 1),
-        simulations.name(smaller, larger, True, 2),
-        simulations.name(other[0].design, other[1].design, True, 1),
-        simulations.name(smaller, regrouped, True, 1),
+        few_groups.name(smaller, larger, True, 1),
+        few_groups.name(larger, larger, True, 1),
+        few_groups.name(smaller, larger, False, 1),
+        few_groups.name(smaller, larger, True, 2),
+        few_groups.name(other[0].design, other[1].design, True, 1),
+        few_groups.name(smaller, regrouped, True, 1),
     }
     assert len(names) == 6
-    assert simulations.name(smaller, larger, True, 1) == simulations.name(*(f.design for f in fitted()), True, 1)
+    assert few_groups.name(smaller, larger, True, 1) == few_groups.name(*(f.design for f in fitted()), True, 1)
 
 
 @pytest.mark.slow
@@ -189,9 +187,9 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from syntagm.core import Progress
-from syntagm.stats.mixed import simulations
+from syntagm.stats.mixed import few_groups
 import test_simulations as tests
-simulations._LINEAR = 1
+few_groups._LINEAR = 1
 class Kill(Progress):
     def simulated(self, done, total, left):
         if done == int(sys.argv[2]):

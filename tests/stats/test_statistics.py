@@ -10,12 +10,9 @@ import pytest
 from toy_runs import FULL, agreement, pairs, toy_run
 
 from syntagm.core import InputError, UsageError
-from syntagm.evaluation import Estimate, Group, Kind, normalisation
-from syntagm.evaluation.conventions.unigram import counted
+from syntagm.evaluation import Estimate, Group, Kind, counted_unigrams, linking
 from syntagm.runs import Run, whole
-from syntagm.stats import mcnemar, power
-from syntagm.stats.clustered import clustered
-from syntagm.stats.interval import of_items
+from syntagm.stats import clustered, interval, mcnemar, planning
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
 from syntagm.views import (
     Table,
@@ -49,40 +46,40 @@ def by_hand(n: int, difference: float, flips: float) -> float:
     ("n", "difference", "flips"), [(10, 0.3, 0.5), (24, 0.2, 0.4), (30, 0, 0.5), (28, -0.35, 0.35), (7, 1.0, 1.0)]
 )
 def test_power_is_the_sum_over_all_outcomes(n: int, difference: float, flips: float) -> None:
-    assert power.power(n, difference, flips) == pytest.approx(by_hand(n, difference, flips), abs=1e-12)
+    assert planning.mcnemar_power(n, difference, flips) == pytest.approx(by_hand(n, difference, flips), abs=1e-12)
 
 
 def test_power_is_symmetric_and_the_level_without_a_difference_is_kept() -> None:
-    assert power.power(40, 0.2, 0.3) == power.power(40, -0.2, 0.3)
-    assert 0 < power.power(200, 0.0, 0.5) <= 0.053
-    assert power.power(20, 0.0, 0.0) == 0.0
+    assert planning.mcnemar_power(40, 0.2, 0.3) == planning.mcnemar_power(40, -0.2, 0.3)
+    assert 0 < planning.mcnemar_power(200, 0.0, 0.5) <= 0.053
+    assert planning.mcnemar_power(20, 0.0, 0.0) == 0.0
 
 
 @pytest.mark.slow
 def test_the_detectable_difference_is_where_the_power_is_as_wanted() -> None:
-    found = power.detectable(60, balanced=0.2)
-    assert power.power(60, found, 0.2 + found) == pytest.approx(0.8, abs=1e-6)
-    worst = power.detectable(60)
-    assert power.power(60, worst, 1.0) == pytest.approx(0.8, abs=1e-6)
-    assert worst > found > power.detectable(240, balanced=0.2)
+    found = planning.detectable(60, balanced=0.2)
+    assert planning.mcnemar_power(60, found, 0.2 + found) == pytest.approx(0.8, abs=1e-6)
+    worst = planning.detectable(60)
+    assert planning.mcnemar_power(60, worst, 1.0) == pytest.approx(0.8, abs=1e-6)
+    assert worst > found > planning.detectable(240, balanced=0.2)
     # Connor 1987 for many items: (1.960 sqrt(f) + 0.842 sqrt(f - d^2)) / sqrt(n), with f = 0.1 + d.
-    exact, n = power.detectable(20_000, balanced=0.1), 20_000
+    exact, n = planning.detectable(20_000, balanced=0.1), 20_000
     flips = 0.1 + exact
     assert exact == pytest.approx((1.959964 * flips**0.5 + 0.841621 * (flips - exact**2) ** 0.5) / n**0.5, rel=0.02)
 
 
 def test_three_items_can_show_nothing_and_a_stricter_level_asks_for_more() -> None:
-    assert math.isnan(power.detectable(5))  # p = 2 / 2**5
-    assert not math.isnan(power.detectable(6))  # p = 2 / 2**6
-    assert math.isnan(power.detectable(6, level=0.05 / 2))
-    assert math.isnan(power.detectable(100, balanced=1.0))
+    assert math.isnan(planning.detectable(5))  # p = 2 / 2**5
+    assert not math.isnan(planning.detectable(6))  # p = 2 / 2**6
+    assert math.isnan(planning.detectable(6, level=0.05 / 2))
+    assert math.isnan(planning.detectable(100, balanced=1.0))
 
 
 def test_shares_that_can_not_be_are_refused() -> None:
     with pytest.raises(InputError, match="discordant"):
-        power.power(10, 0.5, 0.4)
+        planning.mcnemar_power(10, 0.5, 0.4)
     with pytest.raises(InputError, match="balanced"):
-        power.detectable(10, balanced=1.5)
+        planning.detectable(10, balanced=1.5)
 
 
 def test_clusters_without_spread_inside_are_worth_one_item_each() -> None:
@@ -98,7 +95,7 @@ def test_clusters_without_spread_inside_are_worth_one_item_each() -> None:
 
 def test_the_plain_interval_is_that_of_all_other_tables() -> None:
     values = [0.0, 1.0, 1.0, 1.0, 0.0, 1.0]
-    assert clustered(values, Kind.VERDICT, {"words": list("aabbcc")}).items == of_items(values, Kind.VERDICT)
+    assert clustered(values, Kind.VERDICT, {"words": list("aabbcc")}).items == interval.of_items(values, Kind.VERDICT)
 
 
 def test_one_cluster_no_items_and_undefined_items() -> None:
@@ -128,7 +125,7 @@ def test_words_without_frequency_are_left_out_of_the_correlation_and_named() -> 
     assert lexical.with_frequency(found, {"a": 1, "b": 30}) == (None, ["c", "d"])
 
 
-UNIGRAMS = counted([["The", "dog", "barks"], ["The", "cat", "bark"], ["The", "dog", "dog"]], "three sentences")
+UNIGRAMS = counted_unigrams([["The", "dog", "barks"], ["The", "cat", "bark"], ["The", "dog", "dog"]], "three sentences")
 
 
 def test_unigram_probabilities_sum_to_one() -> None:
@@ -140,13 +137,13 @@ def test_unigram_probabilities_sum_to_one() -> None:
 
 
 def test_lower_case_counts_and_looks_up_alike() -> None:
-    lower = counted([["The", "the"]], "one sentence", lower=True)
+    lower = counted_unigrams([["The", "the"]], "one sentence", lower=True)
     assert dict(lower.counts or {}) == {"the": 2}
     assert lower.bits(["THE"])[0] == lower.bits(["the"])[0]
 
 
 def test_costs_of_a_sentence_by_pencil() -> None:
-    found = normalisation.costs(np.array([1.0, 3.0, 5.0]), np.array([2.0, 2.0, 8.0]))
+    found = linking.costs(np.array([1.0, 3.0, 5.0]), np.array([2.0, 2.0, 8.0]))
     assert {name: cost for name, (cost, _) in found.items()} == pytest.approx(
         {
             "bits": 9,
@@ -158,8 +155,8 @@ def test_costs_of_a_sentence_by_pencil() -> None:
             "word_ratio": 3 / 2,
         }
     )
-    assert all(math.isnan(cost) for cost, _ in normalisation.costs(np.array([]), np.array([])).values())
-    undefined = normalisation.costs(np.array([1.0, math.nan]), np.array([2.0, 2.0]))
+    assert all(math.isnan(cost) for cost, _ in linking.costs(np.array([]), np.array([])).values())
+    undefined = linking.costs(np.array([1.0, math.nan]), np.array([2.0, 2.0]))
     assert all(math.isnan(cost) for cost, _ in undefined.values())
 
 
@@ -190,7 +187,7 @@ def test_normalised_results_by_pencil(run: Run) -> None:
 
 
 def test_the_unigram_model_decides_where_the_words_differ_in_frequency(run: Run) -> None:
-    frequent = counted([["barks"]] * 30 + [["bark"]], "a text of barks")
+    frequent = counted_unigrams([["barks"]] * 30 + [["bark"]], "a text of barks")
     found = normalised.results(run, "agreement", frequent).filter(pl.col("measure") == "slor")
     # barks costs log2(31 / 2) = 3.95 bits less by itself; 1.585 - 3.95 and -1 - 3.95 and 0 - 3.95 bits, over three
     # words.
@@ -318,8 +315,8 @@ def test_which_suites_separate_two_models(tmp_path: Path) -> None:
     # Five flips of five: p = 2 / 2**5, times two suites.
     assert (found[1]["B - A"], found[1]["p Holm"]) == (1.0, 0.125)
     assert (found[1]["detectable"], found[1]["detectable by Holm"]) == (None, None)
-    assert found[2]["detectable"] == pytest.approx(power.detectable(12, 0.0))
-    assert found[2]["detectable by Holm"] == pytest.approx(power.detectable(12, 0.0, 0.05 / 3))
+    assert found[2]["detectable"] == pytest.approx(planning.detectable(12, 0.0))
+    assert found[2]["detectable by Holm"] == pytest.approx(planning.detectable(12, 0.0, 0.05 / 3))
     assert any("significant on 1 of 3 suites; A is better on 0, B on 1" in note for note in table.notes)
     with pytest.raises(UsageError, match="one run"):
         significance.make_table([a])

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from syntagm.core import AlignmentError
-from syntagm.evaluation import Reading, Rule
-from syntagm.evaluation.align import align
+from syntagm.evaluation import Reading, Rule, align
 from syntagm.models import Surprisals
 from syntagm.suites import Region, Sentence
 

@@ -15,8 +15,8 @@ from syntagm.evaluation.gaps.context import (
     comparisons,
     contexts,
     knows,
+    suite_contexts,
 )
-from syntagm.evaluation.gaps.distinct_contexts import suite_contexts
 from syntagm.suites import (
     Item,
     Prediction,

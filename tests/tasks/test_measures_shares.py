@@ -6,9 +6,8 @@ from fill_for_tests import Drawn, oracle
 from hypothesis import given, settings, strategies as st
 
 from syntagm.core import UsageError
-from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP, Cut, candidates, cuts, shares
-from syntagm.evaluation.gaps.shares import Shares
-from syntagm.evaluation.gaps.weights import EqualWeight, ModelWeight
+from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP, Cut, candidates, canonical_cuts, shares
+from syntagm.evaluation.gaps.weights import EqualWeight, ModelWeight, Shares
 from syntagm.models import Fill, Gap
 from syntagm.suites import WordList, WordRow
 
@@ -89,7 +88,7 @@ def test_any_distribution_against_the_definition(
     """With and without cut-offs, with ties, and with up to four labels."""
     model, words, columns = made
     right = data.draw(st.integers(0, columns - 1))
-    limits = cuts((*PUBLISHED_TOP, 0.123), (*PUBLISHED_BOTTOM, 0.77))
+    limits = canonical_cuts((*PUBLISHED_TOP, 0.123), (*PUBLISHED_BOTTOM, 0.77))
     asked = candidates(words)
     [answered] = model.fill([Gap(left, "", asked.words)])
     found = shares(answered, asked, words.labels[right], limits)
@@ -137,7 +136,7 @@ def test_nothing_eligible_is_undefined() -> None:
 
 def test_names_of_measures_are_read_back() -> None:
     for made in (EqualWeight, ModelWeight):
-        for cut in cuts(PUBLISHED_TOP, PUBLISHED_BOTTOM):
+        for cut in canonical_cuts(PUBLISHED_TOP, PUBLISHED_BOTTOM):
             measure = made(cut.top, cut.bottom)
             assert made.parse(str(measure)) == measure
     assert str(EqualWeight(bottom=1e-6)) == "equal_weight(bottom=1e-06)"

@@ -12,8 +12,8 @@ import pytest
 from syntagm.cli import main
 from syntagm.cli.perplexity import _unlike
 from syntagm.core import InputError, Progress, UsageError
-from syntagm.evaluation import Perplexity, division, perplexities
-from syntagm.evaluation.perplexity import PORTION, perplexity
+from syntagm.evaluation import Perplexity, division, perplexities, perplexity
+from syntagm.evaluation.text_perplexity import PORTION
 from syntagm.models import LanguageModel, Surprisals
 from syntagm.models.names import load
 from syntagm.models.ngram import model as ngram

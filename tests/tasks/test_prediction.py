@@ -7,8 +7,8 @@ import pytest
 from evaluation import evaluate
 
 from syntagm.evaluation import Predictions, Reading
-from syntagm.evaluation.align import Batch
-from syntagm.evaluation.predictions.prediction import PredictionMeasure
+from syntagm.evaluation.alignment import Batch
+from syntagm.evaluation.predictions import PredictionMeasure
 from syntagm.models import LanguageModel, Surprisals, names
 from syntagm.runs.ledger import options_of
 from syntagm.suites import Aggregate, Item, Prediction, Region, Sentence, Suite, formula

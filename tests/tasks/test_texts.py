@@ -14,7 +14,7 @@ from models_for_tests import TEXT, byte_level, causal, lstm, transformer
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.core import Progress
-from syntagm.evaluation.perplexity import perplexity
+from syntagm.evaluation import perplexity
 from syntagm.models import LanguageModel, Surprisals
 from syntagm.models.causal.model import from_transformers
 

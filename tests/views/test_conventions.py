@@ -16,19 +16,16 @@ from toy_runs import agreement, pairs
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.core import InputError, RunError, UsageError
-from syntagm.evaluation import Convention, Judge, Predictions, differing, linking, ratings, scored
-from syntagm.evaluation.conventions.scored import Scored
-from syntagm.evaluation.conventions.unigram import counted
+from syntagm.evaluation import Convention, Judge, Predictions, Scored, counted_unigrams, differing, linking, scored
 from syntagm.models import Surprisals
 from syntagm.runs import Rejudged, Run, rejudged, run_suites
 from syntagm.runs.evaluate import evaluate
-from syntagm.stats import interval, score
-from syntagm.stats.auc import auc
+from syntagm.stats import auc_of_pairs, interval, score
 from syntagm.suites import datasets
 from syntagm.views import auc as separation, claims, conventions
 
 WORDS = ("the", "naïve", "dogs", "near", "us", "barks", "well-known", "雪人", "who", "it's")
-UNIGRAMS = counted([["the", "dogs", "barks"], ["the", "who"]], "two sentences")
+UNIGRAMS = counted_unigrams([["the", "dogs", "barks"], ["the", "who"]], "two sentences")
 
 
 def sentence(draw: random.Random) -> tuple[str, Surprisals, list[list[float]]]:
@@ -47,7 +44,7 @@ def sentence(draw: random.Random) -> tuple[str, Surprisals, list[list[float]]]:
 
 
 def independently(name: str, text: str, by_word: list[list[float]], begin: int, end: int) -> float:
-    """The cost in plain Python; `begin` and `end` are those of the differing words, counted in words."""
+    """The cost in plain Python; `begin` and `end` are those of the differing words, counted_unigrams in words."""
     flat = [number for own in by_word for number in own]
     words = [math.fsum(own) for own in by_word]
     counts = {"the": 2, "dogs": 1, "barks": 1, "who": 1}
@@ -155,19 +152,19 @@ def test_morcela_recovers_planted_parameters(tmp_path: Path) -> None:
         known[text] = scored(text, answer, True, unigrams=UNIGRAMS)
     planted = linking.morcela(0.6, 2.5)
     given = {text: -0.3 * planted.cost(each)[0] + 1.2 for text, each in known.items()}
-    exact = ratings.fit(known, given)
+    exact = linking.fit_ratings(known, given)
     assert (exact.beta, exact.gamma) == pytest.approx((0.6, 2.5), abs=1e-8)
     assert (exact.slope, exact.intercept, exact.correlation) == pytest.approx((0.3, 1.2, 1.0))
-    noisy = ratings.fit(known, {text: rating + noise.normal(0, 0.05) for text, rating in given.items()})
+    noisy = linking.fit_ratings(known, {text: rating + noise.normal(0, 0.05) for text, rating in given.items()})
     assert (noisy.beta, noisy.gamma) == pytest.approx((0.6, 2.5), abs=0.35)
     path = tmp_path / "ratings.csv"
     path.write_text("text,rating\n" + "".join(f'"{text}",{rating!r}\n' for text, rating in given.items()), "utf-8")
-    assert ratings.read(str(path)) == pytest.approx(given)
+    assert linking.read_ratings(str(path)) == pytest.approx(given)
     with pytest.raises(InputError, match="3 rated sentences; expected at least 20"):
-        ratings.fit(known, dict(list(given.items())[:3]))
+        linking.fit_ratings(known, dict(list(given.items())[:3]))
     path.write_text("text,rating\na,many\n")
     with pytest.raises(InputError, match="line 2, rating: 'many'; expected a number"):
-        ratings.read(str(path))
+        linking.read_ratings(str(path))
 
 
 def run_of(*texts: tuple[str, str], model: str = "toy") -> Run:
@@ -300,24 +297,24 @@ def test_auc_is_the_rank_statistic() -> None:
     for n in (5, 40):
         good, bad = noise.integers(0, 9, n).astype(float), noise.integers(2, 11, n).astype(float)
         expected = stats.mannwhitneyu(bad, good).statistic / n**2
-        found = auc(good, bad)
+        found = auc_of_pairs(good, bad)
         assert found.value == pytest.approx(expected)
         assert found.comparisons == n * n
         assert found.interval.low <= expected <= found.interval.high
         lengths = noise.integers(0, 3, (2, n))
         parts = [(bad[lengths[1] == k], good[lengths[0] == k]) for k in range(3)]
         wins = sum(float(stats.mannwhitneyu(*part).statistic) for part in parts if all(map(len, part)))
-        assert auc(good, bad, lengths).value == pytest.approx(wins / sum(len(a) * len(b) for a, b in parts))
-    assert math.isnan(auc(np.empty(0), np.empty(0)).value)
-    assert math.isnan(auc(np.ones(1), np.ones(1)).interval.low)
+        assert auc_of_pairs(good, bad, lengths).value == pytest.approx(wins / sum(len(a) * len(b) for a, b in parts))
+    assert math.isnan(auc_of_pairs(np.empty(0), np.empty(0)).value)
+    assert math.isnan(auc_of_pairs(np.ones(1), np.ones(1)).interval.low)
 
 
 def test_the_variance_of_an_auc_is_that_of_the_jackknife() -> None:
     noise = np.random.default_rng(6)
     good = noise.normal(0, 1, 60)
     bad = good * 0.5 + noise.normal(0.5, 1, 60)
-    whole = auc(good, bad)
-    without = np.array([auc(np.delete(good, k), np.delete(bad, k)).value for k in range(60)])
+    whole = auc_of_pairs(good, bad)
+    without = np.array([auc_of_pairs(np.delete(good, k), np.delete(bad, k)).value for k in range(60)])
     jackknife = 59 / 60 * ((without - without.mean()) ** 2).sum()
     width = (whole.interval.high - whole.interval.low) / 2 / stats.t.ppf(0.975, 59)
     assert width**2 == pytest.approx(jackknife, rel=0.12)
@@ -328,7 +325,7 @@ def test_an_auc_near_one_has_an_interval_of_some_width(won: float) -> None:
     """The variance of a sample that wins nearly all comparisons says too little: it is that of 2n sentences at least."""
     n = 40
     good, bad = np.arange(n, dtype=float), np.arange(n, dtype=float) + (n if won == 1 else n - 5)
-    found = auc(good, bad)
+    found = auc_of_pairs(good, bad)
     variance = found.value * (1 - found.value) / (2 * n)
     assert found.value >= won
     expected = interval.score(found.value, interval.Spread(variance, n - 1, (("items", n),)))

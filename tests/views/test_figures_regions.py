@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from report_examples import crossed, gaps
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.evaluation import Reading
-from syntagm.evaluation.regions import regions
+from syntagm.evaluation import Reading, regions
 from syntagm.models import Surprisals
 from syntagm.runs import Run, open_run, run_suites as run
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntagm.stats import binned
+from syntagm.stats import cluster_intervals
 from syntagm.views import learning_curve, surface
 
 NAN = float("nan")
@@ -46,7 +46,7 @@ def frame(numbers: list[float], values: list[float], suites: list[str]) -> pl.Da
 def test_two_bins_of_eight_pairs() -> None:
     # Lengths 1 to 4 hold in 4 of 4, 5 to 8 in 1 of 4.
     numbers, values = [float(k) for k in range(1, 9)], [1.0, 1, 1, 1, 0, 0, 0, 1]
-    made = binned.curves(frame(numbers, values, ["s", "t"] * 4), ["words"], 2)
+    made = cluster_intervals.means_in_bins(frame(numbers, values, ["s", "t"] * 4), ["words"], 2)
     assert made.select("start", "end", "middle", "value", "n", "suites").rows() == [
         (1.0, 4.0, 2.5, 1.0, 4, 2),
         (4.0, 8.0, 6.5, 0.25, 4, 2),
@@ -59,22 +59,24 @@ def test_two_bins_of_eight_pairs() -> None:
 def test_suites_that_differ_make_wide_intervals() -> None:
     # All of s holds, nothing of t: half of 2,000 pairs, but of two suites only, which says nothing about others.
     suites = ["s", "t"] * 1000
-    made = binned.curves(frame([1.0] * 2000, [float(one == "s") for one in suites], suites), ["words"])
+    made = cluster_intervals.means_in_bins(
+        frame([1.0] * 2000, [float(one == "s") for one in suites], suites), ["words"]
+    )
     assert made.select("value", "low", "high", "n").row(0) == pytest.approx((0.5, 0.0015, 0.9985, 2000), abs=1e-4)
 
 
 def test_one_suite_has_the_spread_of_its_pairs() -> None:
-    made = binned.curves(frame([1.0] * 400, [1.0, 0.0] * 200, ["s"] * 400), ["words"])
+    made = cluster_intervals.means_in_bins(frame([1.0] * 400, [1.0, 0.0] * 200, ["s"] * 400), ["words"])
     # 1.96 times the root of 1/4 / 400: 0.049.
     assert abs(made["high"][0] - 0.549) < 0.01
     assert abs(made["low"][0] - 0.451) < 0.01
 
 
 def test_bins_of_undefined_single_and_no_pairs() -> None:
-    made = binned.curves(frame([1.0, 2.0, 3.0], [1.0, NAN, 0.0], ["s"] * 3), ["words"], 2)
+    made = cluster_intervals.means_in_bins(frame([1.0, 2.0, 3.0], [1.0, NAN, 0.0], ["s"] * 3), ["words"], 2)
     assert made["n"].to_list() == [1, 1]
     assert made["low"].is_nan().all()
-    assert binned.curves(frame([], [], []), ["words"]).is_empty()
+    assert cluster_intervals.means_in_bins(frame([], [], []), ["words"]).is_empty()
 
 
 def test_a_line_without_a_residual_reaches_where_it_points() -> None:

@@ -13,19 +13,8 @@ from syntagm.cli import main
 from syntagm.core import InputError, RunError, UsageError, seal
 from syntagm.evaluation import Kind
 from syntagm.runs import Run
-from syntagm.stats import Resampling, bootstrap, using
-from syntagm.stats.interval import of_items
-from syntagm.stats.trajectory import between, crossing, mean_height
-from syntagm.views import (
-    Curve,
-    Table,
-    options,
-    places,
-    score_curves,
-    trajectory,
-    trajectory_gap,
-    words,
-)
+from syntagm.stats import Resampling, bootstrap, interval, trajectory as curves_of_scores, using
+from syntagm.views import Curve, Table, options, places, score_curves, trajectory, trajectory_gap, words
 from syntagm.views.checkpoints import Point, _curve
 from syntagm.views.words import columns
 
@@ -38,46 +27,46 @@ def rows(made: Table) -> list[Row]:
 
 def test_crossings_by_pencil() -> None:
     # By logarithm a third of the way from 1 to 8 is 2; linearly 1 + 7 / 3.
-    assert crossing([1, 8], [0.3, 0.6], 0.4).at == pytest.approx(2)
-    assert crossing([1, 8], [0.3, 0.6], 0.4, linear=True).at == pytest.approx(1 + 7 / 3)
-    dips = crossing([1, 2, 4, 8, 16], [0.1, 0.6, 0.2, 0.6, 0.3], 0.5)
+    assert curves_of_scores.crossing([1, 8], [0.3, 0.6], 0.4).at == pytest.approx(2)
+    assert curves_of_scores.crossing([1, 8], [0.3, 0.6], 0.4, linear=True).at == pytest.approx(1 + 7 / 3)
+    dips = curves_of_scores.crossing([1, 2, 4, 8, 16], [0.1, 0.6, 0.2, 0.6, 0.3], 0.5)
     assert (dips.times, dips.kept, dips.before) == (2, False, False)
     assert dips.at == pytest.approx(2**0.8)  # 0.4 / 0.5 of the first doubling
     # To be there at the end is not to have stayed there.
-    assert not crossing([1, 2, 4, 8], [0.5, 0.9, 0.5, 0.9], 0.7).kept
-    assert not crossing([1, 2, 4], [0.9, 0.5, 0.9], 0.7).kept
-    assert crossing([1, 2, 4], [0.5, 0.7, 0.9], 0.7).kept
-    assert crossing([1, 2, 4], [0.9, 0.8, 0.7], 0.7).kept
-    assert crossing([0, 10], [0.0, 1.0], 0.25, linear=True).at == 2.5
+    assert not curves_of_scores.crossing([1, 2, 4, 8], [0.5, 0.9, 0.5, 0.9], 0.7).kept
+    assert not curves_of_scores.crossing([1, 2, 4], [0.9, 0.5, 0.9], 0.7).kept
+    assert curves_of_scores.crossing([1, 2, 4], [0.5, 0.7, 0.9], 0.7).kept
+    assert curves_of_scores.crossing([1, 2, 4], [0.9, 0.8, 0.7], 0.7).kept
+    assert curves_of_scores.crossing([0, 10], [0.0, 1.0], 0.25, linear=True).at == 2.5
 
 
 def test_a_level_that_is_met_exactly_is_reached() -> None:
-    assert crossing([1, 2], [0.2, 0.5], 0.5).at == 2
-    assert crossing([1, 2], [0.5, 0.2], 0.5).before
+    assert curves_of_scores.crossing([1, 2], [0.2, 0.5], 0.5).at == 2
+    assert curves_of_scores.crossing([1, 2], [0.5, 0.2], 0.5).before
 
 
 def test_undefined_places_are_passed_by() -> None:
-    assert crossing([1, 2, 4], [0.2, nan, 0.8], 0.5).at == pytest.approx(2)
-    assert math.isnan(crossing([1, 2], [nan, nan], 0.5).at)
-    assert math.isnan(crossing([1, 2], [0.1, 0.9], nan).at)
-    assert math.isnan(crossing([], [], 0.5).at)
+    assert curves_of_scores.crossing([1, 2, 4], [0.2, nan, 0.8], 0.5).at == pytest.approx(2)
+    assert math.isnan(curves_of_scores.crossing([1, 2], [nan, nan], 0.5).at)
+    assert math.isnan(curves_of_scores.crossing([1, 2], [0.1, 0.9], nan).at)
+    assert math.isnan(curves_of_scores.crossing([], [], 0.5).at)
 
 
 def test_places_must_ascend_and_have_a_logarithm() -> None:
     with pytest.raises(InputError, match="ascending"):
-        crossing([2, 1], [0, 1], 0.5)
+        curves_of_scores.crossing([2, 1], [0, 1], 0.5)
     with pytest.raises(InputError, match="logarithmic"):
-        crossing([0, 1], [0, 1], 0.5)
+        curves_of_scores.crossing([0, 1], [0, 1], 0.5)
 
 
 def test_areas_by_pencil() -> None:
-    assert mean_height([0, 10, 20], [0.0, 1.0, 1.0], linear=True) == pytest.approx((5 + 10) / 20)
-    assert math.isnan(mean_height([3], [0.5]))
-    crossed = between(([1, 4], [0.0, 1.0]), ([1, 4], [1.0, 0.0]))
+    assert curves_of_scores.mean_height([0, 10, 20], [0.0, 1.0, 1.0], linear=True) == pytest.approx((5 + 10) / 20)
+    assert math.isnan(curves_of_scores.mean_height([3], [0.5]))
+    crossed = curves_of_scores.between(([1, 4], [0.0, 1.0]), ([1, 4], [1.0, 0.0]))
     assert crossed.mean == pytest.approx(0)  # what one is ahead first, the other is later
-    apart = between(([1, 2], [0.1, 0.2]), ([4, 8], [0.3, 0.4]))
+    apart = curves_of_scores.between(([1, 2], [0.1, 0.2]), ([4, 8], [0.3, 0.4]))
     assert math.isnan(apart.mean)
-    steps = between(([0, 4], [0.2, 0.2]), ([1, 2, 3], [0.2, 0.6, 0.2]), linear=True)
+    steps = curves_of_scores.between(([0, 4], [0.2, 0.2]), ([1, 2, 3], [0.2, 0.6, 0.2]), linear=True)
     # From 1 to 3 a triangle of height 0.4 above 0.2.
     assert (steps.area, steps.mean, steps.low, steps.high) == pytest.approx((0.4, 0.2, 1, 3))
 
@@ -171,7 +160,7 @@ def test_draws_without_a_defined_item_are_left_out() -> None:
     # One item, and none, have no interval.
     assert np.isnan([found.low[2:], found.high[2:]]).all()
     # Where all are defined it is the interval of any accuracy.
-    same = of_items(whole, Kind.VERDICT)
+    same = interval.of_items(whole, Kind.VERDICT)
     assert (found.low[0], found.high[0]) == (same.low, same.high)
 
 

@@ -6,14 +6,85 @@ difference can be compared with the tolerance, which is in bits.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagm.evaluation.conventions.normalisation import COSTS
+from syntagm.core import InputError, csv, utf8
 from syntagm.evaluation.conventions.scored import Scored
 
+# b are the surprisals of the n words of a sentence under a model, in bits, and u those under a unigram model. A scored
+# end-of-text symbol counts as a word. All scores are costs: the sentence with the lower score is preferred.
+#
+#     bits        sum b                   surprisal of the sentence, used everywhere else
+#     mean_bits   sum b / n               mean per word
+#     norm_sub    sum b - sum u           minus the unigram surprisal
+#     norm_div    sum b / sum u           divided by the unigram surprisal
+#     slor        (sum b - sum u) / n     minus the syntactic log-odds ratio of Pauls & Klein 2012
+#     word_max    max b                   least probable word
+#     word_ratio  max b / u               least probable word relative to its unigram surprisal
+#
+# The names are those of Lau, Clark & Lappin 2017, except for the last two; they call `word_ratio` WLP Min-1. If two
+# sentences differ in one word, `slor` and `norm_sub` prefer the same one: both compare the difference in bits with the
+# log odds of the two words under the unigram model.
+
+Bits = NDArray[np.float64]
 Cost = tuple[float, float]
+Score = Literal["bits", "mean_bits", "norm_sub", "norm_div", "slor", "word_max", "word_ratio"]
+
+
+def _ratio(bits: Bits, unigram: Bits) -> Cost:
+    if np.isnan(bits).any():
+        return np.nan, 1.0
+    at = int(np.argmax(bits / unigram))
+    return float(bits[at] / unigram[at]), float(unigram[at])
+
+
+# Name -> function of bits and unigram bits that returns the cost and the divisor of a difference in bits.
+COSTS: dict[Score, Callable[[Bits, Bits], Cost]] = {
+    "bits": lambda b, u: (float(b.sum()), 1.0),
+    "mean_bits": lambda b, u: (float(b.sum()) / len(b), float(len(b))),
+    "norm_sub": lambda b, u: (float(b.sum() - u.sum()), 1.0),
+    "norm_div": lambda b, u: (float(b.sum() / u.sum()), float(u.sum())),
+    "slor": lambda b, u: (float(b.sum() - u.sum()) / len(b), float(len(b))),
+    "word_max": lambda b, u: (float(b.max()), 1.0),
+    "word_ratio": _ratio,
+}
+
+
+def costs(bits: Bits, unigram: Bits) -> dict[Score, Cost]:
+    """Compute all costs of one sentence, each with the divisor of a difference in bits.
+
+    Without words, all costs are nan.
+
+    Arguments:
+        bits: the surprisal of each word. Shape (words,).
+        unigram: its unigram surprisal. Shape (words,).
+
+    >>> by_name = costs(np.array([2.0, 6.0]), np.array([4.0, 8.0]))
+    >>> [cost for name, (cost, _) in by_name.items() if name != "norm_div"]  # which is 8 / 12
+    [8.0, 4.0, -4.0, -2.0, 6.0, 0.75]
+    """
+    if not len(bits):
+        return dict.fromkeys(COSTS, (np.nan, 1.0))
+    return {name: cost(bits, unigram) for name, cost in COSTS.items()}
+
+
+def margin(lesser: Cost, greater: Cost, tolerance: float) -> float:
+    """Return the cost of the second sentence minus that of the first; 0 if the difference is within the tolerance.
+
+    Arguments:
+        tolerance: the tolerance in bits, which is compared with the difference before division.
+
+    >>> margin((1.0, 2.0), (1.5, 2.0), 0.1), margin((1.0, 2.0), (1.00001, 2.0), 0.1)
+    (0.5, 0.0)
+    """
+    difference = greater[0] - lesser[0]
+    return 0.0 if abs(difference) <= tolerance / min(lesser[1], greater[1]) else difference
+
+
 _UNDEFINED: Cost = (np.nan, 1.0)
 
 
@@ -46,7 +117,7 @@ def _penalised(sentence: Scored) -> Cost:
 
 
 def _of_words(name: str) -> Callable[[Scored], Cost]:
-    """Return a cost of `normalisation`, which is computed from words."""
+    """Return a cost of `COSTS`, which is computed from words."""
 
     def cost(sentence: Scored) -> Cost:
         unigram = sentence.unigram
@@ -149,3 +220,81 @@ LINKINGS = (
     ),
 )  # fmt: skip
 BY_NAME: Mapping[str, Linking] = {linking.name: linking for linking in LINKINGS}
+
+
+#     rating = a (log p - beta log p_u + gamma) / n + c
+#
+# The model is linear in log p / n, log p_u / n, 1 / n and 1, so it is fitted by least squares; beta and gamma are
+# ratios of coefficients. Ratings are best given as z-scores within participants, as in the paper. n counts words, as
+# `slor` does here.
+
+# Parameters of the fit, and the least number of sentences for each.
+_PARAMETERS, _LEAST = 4, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """MORCELA's parameters, fitted on ratings."""
+
+    beta: float  # the weight of the unigram surprisal; SLOR has 1
+    gamma: float  # in bits; SLOR has 0
+    slope: float  # rating per bit and word; above 0 if likelier sentences are rated higher
+    intercept: float  # the rating of a sentence with the score 0
+    sentences: int  # the number of rated sentences
+    correlation: float  # Pearson's r of the ratings with the fitted ones
+    source: str  # where the ratings come from
+
+    @property
+    def linking(self) -> Linking:
+        """The linking function with these parameters."""
+        return morcela(self.beta, self.gamma)
+
+    @property
+    def note(self) -> str:
+        return (
+            f"morcela: beta {self.beta:.3g}, gamma {self.gamma:.3g} bits, fitted on {self.sentences:,} rated sentences of "
+            f"{Path(self.source).name} (r = {self.correlation:.3f}). On the same sentences, its accuracy is not a test."
+        )
+
+
+def read_ratings(path: str) -> dict[str, float]:
+    """Read ratings: a CSV file with the columns text,rating; several ratings of a sentence are averaged."""
+    given: dict[str, list[float]] = {}
+    for line, row in csv.records(utf8.read(Path(path)), Path(path), ("text", "rating")):
+        try:
+            rating = float(row["rating"])
+        except ValueError:
+            rating = np.nan
+        if not np.isfinite(rating):
+            raise InputError(f"{path}, line {line}, rating", repr(row["rating"]), "a number")
+        given.setdefault(row["text"], []).append(rating)
+    return {text: sum(ratings) / len(ratings) for text, ratings in given.items()}
+
+
+def fit_ratings(sentences: Mapping[str, Scored], ratings: Mapping[str, float], source: str = "ratings") -> Fit:
+    """Fit MORCELA's parameters by least squares."""
+    rows, known = [], []
+    for text, sentence in sentences.items():
+        size = len(sentence.words)
+        if text not in ratings or sentence.unigram is None or not size:
+            continue
+        row = -sentence.words.sum() / size, -sentence.unigram.sum() / size, 1 / size, 1.0
+        if np.isfinite(row).all():
+            rows.append(row)
+            known.append(ratings[text])
+    place = f"ratings={source}"
+    if len(rows) < _LEAST * _PARAMETERS:
+        expected = f"at least {_LEAST * _PARAMETERS} of the run's sentences"
+        raise InputError(place, f"{len(rows)} rated sentences", expected, "The texts must be those of the suites.")
+    design, response = np.array(rows), np.array(known)
+    scale = np.abs(design).max(0)
+    solution, _, rank, _ = np.linalg.lstsq(design / scale, response, rcond=1e-10)
+    slope, unigram, length, intercept = (solution / scale).tolist()
+    if rank < _PARAMETERS or not abs(slope) > 0:
+        found = "sentences that don't determine the parameters"
+        cure = "All have the same length, or their probabilities and frequencies go together."
+        raise InputError(place, found, "sentences of several lengths and frequencies", cure)
+    fitted = design @ (solution / scale)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlation = float(np.corrcoef(fitted, response)[0, 1])
+    return Fit(-unigram / slope, length / slope, slope, intercept, len(rows), correlation, source)

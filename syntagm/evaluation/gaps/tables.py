@@ -7,9 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.evaluation.gaps.nucleus import Cut
-from syntagm.evaluation.gaps.shares import Shares
-from syntagm.evaluation.gaps.weights import EqualWeight, ModelWeight
+from syntagm.evaluation.gaps.weights import Cut, EqualWeight, ModelWeight, Shares
 from syntagm.evaluation.items import results_table
 from syntagm.evaluation.result import Result
 from syntagm.evaluation.task import RESULTS, Schema

@@ -1,26 +1,205 @@
 """The task `gaps`: a word list in the gaps of sentences, judged by TSE, EW and MW (Newman et al. 2021)."""
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from syntagm.core import Shape, UsageError
-from syntagm.evaluation.gaps import nucleus, plan, tables
-from syntagm.evaluation.gaps.candidates import Candidates
-from syntagm.evaluation.gaps.context import Labels
-from syntagm.evaluation.gaps.distinct_contexts import ContextItem, DistinctContext, suite_contexts
-from syntagm.evaluation.gaps.nucleus import Cut, Eligible
-from syntagm.evaluation.gaps.pair_accuracy import Tse
-from syntagm.evaluation.gaps.queries import Question, questions
-from syntagm.evaluation.gaps.shares import shares
-from syntagm.evaluation.items import count_reason
+from syntagm.core import InputError, Shape, UsageError
+from syntagm.evaluation.gaps import tables
+from syntagm.evaluation.gaps.context import ContextItem, DistinctContext, Labels, SuiteContexts, suite_contexts
+from syntagm.evaluation.gaps.weights import (
+    ELIGIBLE,
+    Candidates,
+    Cut,
+    Eligible,
+    Tse,
+    candidates,
+    canonical_cuts,
+    shares,
+    spread,
+)
+from syntagm.evaluation.items import count_reason, suite_hash
 from syntagm.evaluation.result import Kind, Result
-from syntagm.evaluation.task import Judged, Options, Plan, Schema, Task, Unit
+from syntagm.evaluation.task import Judged, Options, Plan, Schema, SuiteRecord, Task, Unit, suite_record
 from syntagm.models import Fill, Gap, LanguageModel, Query, Surprisals
 from syntagm.suites import Suite, WordList
+
+# Each context is scored once, and belongs to the suite in which it first appears. Items of later suites with the same
+# context are judged by the same answer; they are the only items that the plan keeps in memory.
+
+SIZE = 512
+TSE = "(word;%good%) < (word;%bad%)"
+VERSION = 1
+# The shape of the counts of a suite in run.json; see `io.shape.check`.
+COUNTS_SHAPE: Shape = {
+    "contexts": int,
+    "asked": int,
+    "items": int,
+    "left_out": {str: int},
+    "conflicts": int,
+    "contradicted": int,
+}
+
+
+@dataclass(slots=True)
+class Owners:
+    """The unit of each context, and the items of later suites with the same context."""
+
+    units: dict[bytes, int] = field(default_factory=dict)  # digest of a context -> the index of its unit in the plan
+    suites: list[str] = field(default_factory=list)  # the suite of each unit
+    # Digest -> the items of later suites with this context.
+    guests: dict[bytes, list[ContextItem]] = field(default_factory=dict)
+
+    def own(self, suite: str, of_suite: SuiteContexts) -> dict[bytes, DistinctContext]:
+        """Return the contexts that first appear in a given suite, in order, with their items from all suites."""
+        contexts = {
+            digest: context for digest, context in of_suite.contexts.items() if self.suites[self.units[digest]] == suite
+        }
+        for digest, context in contexts.items():
+            context.items.extend(self.guests.get(digest, ()))
+        return contexts
+
+
+def plan(suites: Iterable[Suite], labels: Labels, left_only: bool, measures: Iterable[str], identity: str) -> Plan:
+    """Plan a run in one pass over all suites, keeping one suite in memory at a time."""
+    owners, units, records = Owners(), list[Unit](), list[SuiteRecord]()
+    contexts: dict[str, dict[str, Any]] = {}
+    digests: list[Any] = []
+    # TSE is a comparison of two words, with a formula to show. The other measures have no formula.
+    predictions = {name: TSE if name == "tse" else "" for name in measures}
+    for suite in suites:
+        of_suite = suite_contexts(suite, labels, left_only)
+        first_seen = [digest for digest in of_suite.contexts if digest not in owners.units]
+        _guests(owners, of_suite, digests)
+        own = list[Unit]()
+        for first in range(0, len(first_seen), SIZE):
+            digests_of_unit = first_seen[first : first + SIZE]
+            owners.units |= dict.fromkeys(digests_of_unit, len(units) + len(own))
+            owners.suites.append(suite.name)
+            own.append(Unit("", suite.name, first, first + len(digests_of_unit), len(digests_of_unit)))
+            digests.append(_hash(VERSION, identity, suite.name, first))
+            for digest in digests_of_unit:
+                context = of_suite.contexts[digest]
+                items = [asdict(item) for item in context.items]
+                _update(digests[-1], context.left, context.right, context.capital, items)
+        units += own
+        records.append(suite_record(suite, suite_hash(suite), predictions, own))
+        contexts[suite.name] = _counted(of_suite, len(first_seen))
+    if not units:
+        raise _no_contexts(contexts)
+    # A unit's name depends on the items of later suites, too.
+    units = [replace(unit, name=digest.hexdigest()[:32]) for unit, digest in zip(units, digests, strict=True)]
+    names = {record.name: tuple(unit.name for unit in units if unit.suite == record.name) for record in records}
+    records = [replace(record, shards=own, asked=bool(own)) for record in records for own in [names[record.name]]]
+    return Plan(
+        tuple(records), tuple(units), {"contexts": contexts}, warnings=tuple(_warnings(contexts)), shared=owners
+    )
+
+
+def _warnings(contexts: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Yield a warning about each unexpected property of the suites."""
+    for name, counts in contexts.items():
+        for reason, count in counts["left_out"].items():
+            yield f"{name}: {count:,} without a context: {reason}"
+        if count := counts["conflicts"]:
+            yield f"{name}: {count:,} items share a context with an item of another label, which is used"
+        if count := counts["contradicted"]:
+            yield f"{name}: {count:,} items have another number than their good word in the list, which is used"
+
+
+def _guests(owners: Owners, of_suite: SuiteContexts, digests: list[Any]) -> None:
+    """Record the items whose context belongs to an earlier suite, and add them to the digest of that suite's unit."""
+    for digest, context in of_suite.contexts.items():
+        if digest in owners.units:
+            owners.guests.setdefault(digest, []).extend(context.items)
+            _update(digests[owners.units[digest]], digest.hex(), [asdict(item) for item in context.items])
+
+
+def _counted(of_suite: SuiteContexts, first_seen: int) -> dict[str, Any]:
+    return {
+        "contexts": len(of_suite.contexts),
+        "asked": first_seen,
+        "items": of_suite.item_count,
+        "left_out": dict(of_suite.skipped),
+        "conflicts": of_suite.conflicts,
+        "contradicted": of_suite.contradicted,
+    }
+
+
+def _no_contexts(contexts: dict[str, dict[str, Any]]) -> InputError:
+    reasons = {
+        f"{name}: {reason} ({count} items)"
+        for name, counts in contexts.items()
+        for reason, count in counts["left_out"].items()
+    }
+    return InputError(
+        "the suites", "no item has a context", "pairs of sentences that differ in one word",
+        "; ".join(sorted(reasons)[:5]) + ". docs/guide/gaps.md explains contexts.",
+    )  # fmt: skip
+
+
+def _hash(*content: object) -> Any:
+    return hashlib.sha256(json.dumps(content).encode())
+
+
+def _update(digest: Any, *content: object) -> None:
+    digest.update(json.dumps(content).encode())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """The words for the gaps of a suite."""
+
+    # In gaps after white space, only some of the words may be scored. In other gaps all words are scored, because a
+    # word is tested for being a single token after white space only.
+
+    words: Candidates
+    asked: tuple[str, ...]  # the words to score after white space
+    places: NDArray[np.intp]  # the positions of `asked` in `words`
+
+    def gap(self, context: DistinctContext, best: int = 0) -> Gap:
+        """Return the gap that the model scores, and in which it lists some of its most probable entries."""
+        return Gap(context.left, context.right, self.asked if self._narrowed(context) else self.words.words, best)
+
+    def answer(self, context: DistinctContext, fill: Fill) -> Fill:
+        """Return the answer for all words; words that were not scored have nan."""
+        return spread(fill, self.places, len(self.words.words)) if self._narrowed(context) else fill
+
+    def _narrowed(self, context: DistinctContext) -> bool:
+        return context.left[-1:].isspace() and len(self.places) < len(self.words.words)
+
+
+def questions(
+    model: LanguageModel, words: WordList, which: Eligible, contexts: Iterable[DistinctContext]
+) -> tuple[Question, Question]:
+    """Return the words for gaps within sentences, and for gaps that begin a sentence with a capital."""
+    # The whole suite has one set of words, so that a model tokenizes each word once. If only single tokens count, and
+    # the model can tell which words these are, other words are not scored.
+    contexts = list(contexts)
+    sentence_words = sorted({word for context in contexts for item in context.items for word in (item.good, item.bad)})
+    within = _question(model, words, which, sentence_words, False)
+    # A long list takes a while, and few suites have a gap at the beginning of a sentence.
+    capital = any(context.capital for context in contexts)
+    return within, _question(model, words, which, sentence_words, True) if capital else within
+
+
+def _question(
+    model: LanguageModel, rows: WordList, which: Eligible, sentence_words: Sequence[str], capital: bool
+) -> Question:
+    words = candidates(rows, sentence_words, capital)
+    places = np.arange(len(words.words))
+    if which == "single-token" and type(model).single is not LanguageModel.single:
+        # If no row can count, all words are asked for, and the answer shows that none counts.
+        narrowed = words.whole_rows(model.single(words.words), sentence_words)
+        places = narrowed if len(narrowed) else places
+    return Question(words, tuple(words.words[place] for place in places), places)
+
 
 # The option with the number of most probable entries.
 _BEST = "most_probable"
@@ -52,7 +231,7 @@ class Gaps(Task[Contexts]):
     Arguments:
         words: the word list.
         eligible: which rows to use: "all" that the model can score, or only "single-token" rows.
-        top, bottom: nucleus cut-offs as probability masses, in any order; see `tasks.gaps.shares`.
+        top, bottom: nucleus cut-offs as probability masses, in any order; see `evaluation.gaps.weights`.
         shared: whether the gap replaces the word that an item's sentences share, instead of the word in which they
             differ.
         most_probable: the number of most probable entries of the model's vocabulary to keep for each context.
@@ -71,12 +250,12 @@ class Gaps(Task[Contexts]):
             "tolerance": float,
             "words": {"name": str, "hash": str, "labels": [str], "rows": int},
             "blank": frozenset({"shared", "differing"}),
-            "eligible": frozenset(nucleus.ELIGIBLE),
+            "eligible": frozenset(ELIGIBLE),
             "top": [float],
             "bottom": [float],
             "most_probable?": int,
         },
-        "contexts": {str: plan.COUNTS_SHAPE},
+        "contexts": {str: COUNTS_SHAPE},
         "remarks": [str],
     }
 
@@ -90,9 +269,9 @@ class Gaps(Task[Contexts]):
     def __post_init__(self) -> None:
         if self.most_probable < 0:
             raise UsageError("--most-probable", str(self.most_probable), "a number of entries, 0 or more")
-        if self.eligible not in nucleus.ELIGIBLE:
-            raise UsageError("--eligible", repr(self.eligible), " or ".join(nucleus.ELIGIBLE))
-        nucleus.cuts(tuple(self.top), tuple(self.bottom))
+        if self.eligible not in ELIGIBLE:
+            raise UsageError("--eligible", repr(self.eligible), " or ".join(ELIGIBLE))
+        canonical_cuts(tuple(self.top), tuple(self.bottom))
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -101,7 +280,7 @@ class Gaps(Task[Contexts]):
 
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
         """Return the word list (with its hash), the kind of gap, the rule for eligible rows, the cut-offs, and what is kept."""
-        cuts, words = nucleus.cuts(tuple(self.top), tuple(self.bottom)), self.words
+        cuts, words = canonical_cuts(tuple(self.top), tuple(self.bottom)), self.words
         return {
             "tolerance": tolerance,
             "words": {"name": words.name, "hash": words.hash, "labels": list(words.labels), "rows": len(words.rows)},
@@ -117,7 +296,7 @@ class Gaps(Task[Contexts]):
         """Find the distinct contexts of all suites."""
         measures = ["tse", *map(str, tables.measures(_cuts(options)))]
         identity = f"{model.fingerprint}|{sorted(options.items())}"
-        planned = plan.plan(suites, self._labels(), model.sees == "left", measures, identity)
+        planned = plan(suites, self._labels(), model.sees == "left", measures, identity)
         remarks = [f"word list {self.words.name}: {remark}" for remark in self.words.remarks]
         return Plan(
             planned.suites,
@@ -183,7 +362,7 @@ class Gaps(Task[Contexts]):
 
 
 def _cuts(options: Options) -> tuple[Cut, ...]:
-    return nucleus.cuts(tuple(options["top"]), tuple(options["bottom"]))
+    return canonical_cuts(tuple(options["top"]), tuple(options["bottom"]))
 
 
 def _as_recorded(limits: list[float], recorded: Options, end: str) -> list[float]:

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from syntagm.evaluation.measure import Reduction
-from syntagm.evaluation.of_region import ReducedMeasure
-from syntagm.evaluation.reading import Reduced
+from syntagm.evaluation.alignment import Reduced
+from syntagm.evaluation.measure import ReducedMeasure, Reduction
 from syntagm.evaluation.result import Kind
 
 

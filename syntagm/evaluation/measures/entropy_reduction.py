@@ -5,9 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from syntagm.evaluation.measure import Reduction
-from syntagm.evaluation.of_region import RegionMeasure
-from syntagm.evaluation.reading import Reading
+from syntagm.evaluation.alignment import Reading
+from syntagm.evaluation.measure import Reduction, RegionMeasure
 from syntagm.evaluation.result import Kind
 from syntagm.models import Surprisals, entropy_reduction
 from syntagm.suites import Sentence

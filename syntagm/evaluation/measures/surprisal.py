@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from syntagm.evaluation.of_region import RegionMeasure
-from syntagm.evaluation.reading import Reading
+from syntagm.evaluation.alignment import Reading
+from syntagm.evaluation.measure import RegionMeasure
 from syntagm.evaluation.result import Kind
 from syntagm.models import Surprisals
 from syntagm.suites import Sentence

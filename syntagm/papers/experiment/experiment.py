@@ -52,8 +52,7 @@ def score_model(design: Design, cell: Cell, progress: Progress) -> None:
 
 def measure_perplexity(design: Design, cell: Cell, words: int, progress: Progress) -> None:
     """Write the perplexity of a model on the test text, including sentence ends; do nothing if it is already written."""
-    from syntagm.evaluation import division
-    from syntagm.evaluation.perplexity import perplexity
+    from syntagm.evaluation import division, perplexity
     from syntagm.models import hash_folder
     from syntagm.training import corpus, unseen_classes, warning
 

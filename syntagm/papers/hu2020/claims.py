@@ -17,8 +17,7 @@ from syntagm.papers.hu2020 import regressions
 from syntagm.papers.hu2020.multiverse import MODELS, Claim, Contrast, Row, View, Withdrawn, adjusted_together, counting
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import NEURAL, PRETRAINED, WITHDRAWN, WORD_BY_WORD, Missing, Study, label
-from syntagm.stats import FALSE, HOLDS, OPEN, Range
-from syntagm.stats.association import association
+from syntagm.stats import FALSE, HOLDS, OPEN, Range, association
 from syntagm.views import pairs
 
 # Scores whose difference is within this distance are called comparable, and a smaller effect is called little.

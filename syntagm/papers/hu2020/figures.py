@@ -13,7 +13,7 @@ import polars as pl
 from syntagm.core import UsageError, span
 from syntagm.evaluation import Kind
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats import clustered, score, suite_intervals
+from syntagm.stats import cluster_intervals, score, suite_intervals
 from syntagm.views import INSTANCE, UNITS, Figure, circuits, classes, modifier_stability, modifiers, perplexity
 
 TRAINED, SHELF = "trained for the study", "off the shelf"
@@ -54,7 +54,7 @@ def figure1(study: Study, as_published: bool = False) -> Figure:
     """Draw the scores of model classes, with all suites, corpora and seeds of a class pooled."""
     scores = labelled(study, study.scores())
     units = None if as_published else UNITS
-    table = clustered.means(scores, ["model", "kind"], "score", Kind.SHARE, units, as_published)
+    table = cluster_intervals.means(scores, ["model", "kind"], "score", Kind.SHARE, units, as_published)
     explained = "by a bootstrap of suite scores, as published" if as_published else _others(table)
     subtitle = [
         f"syntactic generalization: share of correct items, mean of {study.counted}{_pooled(study)}",
@@ -91,12 +91,12 @@ def figure3(study: Study, as_published: bool = False) -> Figure:
     if as_published:
         explained = "by a bootstrap of corpora, or classes, and scores within, as published"
     panels = [
-        clustered.means(deltas, ["model"], "delta", Kind.NUMBER, of_corpora, as_published)
+        cluster_intervals.means(deltas, ["model"], "delta", Kind.NUMBER, of_corpora, as_published)
         .sort("value", descending=True)
         .rename({"model": "name"})
         .with_columns(by=pl.lit("by model class"), series=pl.lit("")),
         *[
-            clustered.means(in_order(study, subset), ["corpus"], "delta", Kind.NUMBER, of_classes, as_published)
+            cluster_intervals.means(in_order(study, subset), ["corpus"], "delta", Kind.NUMBER, of_classes, as_published)
             .rename({"corpus": "name"})
             .with_columns(by=pl.lit("by corpus"), series=pl.lit(series))
             for series, subset in _with_and_without(study, deltas)
@@ -114,8 +114,8 @@ def figure3(study: Study, as_published: bool = False) -> Figure:
 
 def figure4_by_class(study: Study) -> Figure:
     """Draw deltas by circuit and model class."""
-    means = clustered.means(_circuits(study, "delta"), ["circuit", "model"], "delta", Kind.NUMBER, CORPORA)
-    of_models = clustered.means(labelled(study, study.deltas()), ["model"], "delta", Kind.NUMBER)
+    means = cluster_intervals.means(_circuits(study, "delta"), ["circuit", "model"], "delta", Kind.NUMBER, CORPORA)
+    of_models = cluster_intervals.means(labelled(study, study.deltas()), ["model"], "delta", Kind.NUMBER)
     order = of_models.sort("value", descending=True)["model"]
     table = _ranked(means.rename({"model": "name"}), list(order)).with_columns(series=pl.lit(""))
     subtitle = [*_per_model(table, "corpora"), *_names(study)]
@@ -126,7 +126,7 @@ def figure4_by_corpus(study: Study) -> Figure:
     """Draw deltas by circuit and corpus, with and without the models that the paper excludes."""
     keys, parts = ["circuit", "corpus"], _with_and_without(study, _circuits(study, "delta"))
     table = pl.concat([
-        clustered.means(in_order(study, subset), keys, "delta", Kind.NUMBER, CLASSES).with_columns(series=pl.lit(series))
+        cluster_intervals.means(in_order(study, subset), keys, "delta", Kind.NUMBER, CLASSES).with_columns(series=pl.lit(series))
         for series, subset in parts
     ]).rename({"corpus": "name"})  # fmt: skip
     subtitle = [*_per_model(table, "model classes"), *_sizes(study), *_names(study)]
@@ -137,11 +137,11 @@ def figure5(study: Study) -> Figure:
     """Draw scores by circuit and model; a single instance has the interval of its suites."""
     rows = _circuits(study, "score")
     repeated = rows.filter(pl.struct(*INSTANCE).n_unique().over("model", "circuit") > 1)
-    means = clustered.means(repeated, ["circuit", "model"], "score", Kind.SHARE, CORPORA)
+    means = cluster_intervals.means(repeated, ["circuit", "model"], "score", Kind.SHARE, CORPORA)
     single = _single(study, rows.filter(pl.struct(*INSTANCE).n_unique().over("model", "circuit") == 1))
     table = pl.concat([means.select(single.columns), single]).rename({"model": "name"})
     kinds = labelled(study, study.items).select(name="model", series="kind").unique(maintain_order=True)
-    of_models = clustered.means(labelled(study, study.scores()), ["model"], "score", Kind.SHARE)
+    of_models = cluster_intervals.means(labelled(study, study.scores()), ["model"], "score", Kind.SHARE)
     order = of_models.sort("value", descending=True)["model"]
     ranked = _ranked(table.join(kinds, on="name", how="left"), list(order))
     alone = "dots of a single model: its mean over a circuit's suites; 95% interval, for other suites and their items"
@@ -156,7 +156,7 @@ def figure5(study: Study) -> Figure:
 
 def figure6(study: Study) -> Figure:
     """Draw the scores of suites with and without modifiers."""
-    means = clustered.means(scores_of_pairs(study), ["model", "kind", "modifier"], "score", Kind.SHARE, PAIRED)
+    means = cluster_intervals.means(scores_of_pairs(study), ["model", "kind", "modifier"], "score", Kind.SHARE, PAIRED)
     of_models = scores_of_pairs(study).group_by("model").agg(pl.col("pair").n_unique())["pair"].to_list()
     subtitle = [
         f"mean of {span(of_models, 'suite')} each{_pooled(study)}",

@@ -15,8 +15,7 @@ from syntagm.papers.hu2020.raw import Raw, build_study, withdrawn
 from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Missing, Study, label
 from syntagm.papers.paper import cited
-from syntagm.stats import FALSE, HOLDS, clustered
-from syntagm.stats.mixed.linear import Fit
+from syntagm.stats import FALSE, HOLDS, Fit, cluster_intervals
 from syntagm.views import UNITS, Table, by_circuit
 
 DIFFERS, UNKNOWN = "differs", "not computed"
@@ -154,7 +153,7 @@ class Findings:
 
     @cached_property
     def _scores(self) -> pl.DataFrame:
-        return clustered.means(self.study.scores(), ["model"], "score", Kind.SHARE, UNITS)
+        return cluster_intervals.means(self.study.scores(), ["model"], "score", Kind.SHARE, UNITS)
 
     def _row(self, table: pl.DataFrame, **keys: str) -> Number:
         rows = table.filter(*(pl.col(key) == value for key, value in keys.items())).rows(named=True)

@@ -16,8 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from syntagm.core import InputError, SyntagmError, UsageError
-from syntagm.stats import diagnostics, few_groups, logistic
-from syntagm.stats.mixed.fit import Fit
+from syntagm.stats import Fit, few_groups, logistic
 from syntagm.views import Cell, Table
 
 FIXED = "log(numwords) + architecture"
@@ -89,7 +88,7 @@ def coefficients(found: Fits) -> Table:
             for name, fit in found.fits.items()
         ),
     ]
-    if (fit := found.fits.get("items")) and (ratio := diagnostics.dispersion(fit, _CELL)).p < 0.05:
+    if (fit := found.fits.get("items")) and (ratio := logistic.dispersion(fit, _CELL)).p < 0.05:
         notes.append(
             f"items: the scores of suites vary {ratio.ratio:.1f} times as much between models as this model expects, so its "
             "standard errors and p are too small: use counts."
@@ -102,7 +101,7 @@ def fits(found: Fits) -> Table:
     """Make the table of diagnostics: convergence, singular fit and overdispersion."""
     rows: list[tuple[Cell, ...]] = []
     for name, fit in found.fits.items():
-        ratio = diagnostics.dispersion(fit, _CELL)
+        ratio = logistic.dispersion(fit, _CELL)
         rows.append(
             (name, fit.k, fit.n, len(fit.reached), fit.gradient, "yes" if fit.converged else "no",
              "yes" if fit.singular else "no", ratio.ratio, ratio.df, ratio.p, "; ".join(fit.messages))
@@ -150,7 +149,7 @@ def plan_tests(items: pl.DataFrame, folder: Path) -> list[few_groups.Planned]:
 
 def residuals(found: Fits) -> Table:
     """Make the table behind a plot of residuals against fitted proportions."""
-    rows = tuple((name, *row) for name, fit in found.fits.items() for row in diagnostics.residuals(fit).iter_rows())
+    rows = tuple((name, *row) for name, fit in found.fits.items() for row in logistic.residuals(fit).iter_rows())
     columns = ("model", "fitted", "observed", "residual", "low", "high", "n")
     notes = (
         "Averages over observations with similar fitted proportions; n: items. In a good model, 95 of 100 residuals lie between "
@@ -163,7 +162,7 @@ def influence(found: Fits) -> Table:
     """Make the table of the influence of each trained model on the coefficients."""
     rows: list[tuple[Cell, ...]] = []
     for name, fit in found.fits.items():
-        changes = diagnostics.influence(fit, "instance")
+        changes = logistic.influence(fit, "instance")
         rows += [(name, *row) for row in changes.iter_rows()]
     terms = next(iter(found.fits.values())).coefficients
     columns = ("model", "without", "distance", *(term.name for term in terms))

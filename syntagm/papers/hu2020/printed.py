@@ -5,7 +5,7 @@ from zlib import crc32
 
 import polars as pl
 
-from syntagm.evaluation.chance import chance as chances
+from syntagm.evaluation import chance_level
 from syntagm.papers.hu2020.findings import DIFFERS, Check, Checked, Claim, Findings, verdict
 from syntagm.papers.hu2020.raw import SUITES, bundled, formulas
 from syntagm.papers.hu2020.regressions import ALL
@@ -105,14 +105,14 @@ def perplexities(findings: Findings) -> Mapping[tuple[str, str], float]:
 
 def chance_of_mvrr(findings: Findings) -> Checked:
     """The chance of a correct answer to an item of mvrr is below 25%"""
-    chance, printed = chances.known(formulas()["mvrr"]), findings.printed["chance"]["mvrr"]
+    chance, printed = chance_level.known(formulas()["mvrr"]), findings.printed["chance"]["mvrr"]
     computed = f"{chance} = {chance.value:.4f}, if compared values are independent draws of one {chance.method}"
     return f"below {printed}", computed, verdict(chance.value < printed)
 
 
 def chance_of_npi(findings: Findings) -> Checked:
     """The chance of a correct answer to an NPI item is 5 of 32"""
-    chance, printed = chances.known(formulas()["npi_src_any"]), findings.printed["chance"]["npi"]
+    chance, printed = chance_level.known(formulas()["npi_src_any"]), findings.printed["chance"]["npi"]
     computed = f"{chance} = {chance.value:.4f}, if compared values are independent draws of {chance.method}"
     return str(printed), computed, verdict(abs(chance.value - printed) < 1e-9)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from syntagm.core import InputError, UsageError, csv, utf8
-from syntagm.evaluation.chance import chance
+from syntagm.evaluation import chance_level
 from syntagm.papers.hu2020.study import LABELS, NOT_OF_THE_STUDY, WITHDRAWAL, WITHDRAWN, WORD_BY_WORD, Study, label
 from syntagm.papers.paper import cited
 from syntagm.suites import Formula, Suite
@@ -246,7 +246,7 @@ def chances_of(raw: Raw, suites: Sequence[str]) -> dict[str, float]:
     if len(simulated) == len(suites):
         return simulated
     known = formulas()
-    return {name: chance.known(known[name]).value for name in suites if name in known}
+    return {name: chance_level.known(known[name]).value for name in suites if name in known}
 
 
 def formulas() -> dict[str, Formula]:

@@ -18,8 +18,7 @@ import polars as pl
 from syntagm.core import InputError, SyntagmError, UsageError
 from syntagm.papers.hu2020 import item_regressions
 from syntagm.papers.hu2020.study import ALL_GPT2, ALL_NGRAMS, Study
-from syntagm.stats import LikelihoodRatio, few_groups, linear, variance_shares
-from syntagm.stats.mixed.linear import Fit
+from syntagm.stats import Fit, LikelihoodRatio, few_groups, linear, variance_shares
 from syntagm.views import Cell, Table
 
 RANDOM = "(log(numwords) + architecture | suite) + (1 | instance)"

@@ -37,7 +37,7 @@ from syntagm.papers.hu2020.regressions import Regressions
 from syntagm.papers.hu2020.study import Study, label
 from syntagm.papers.paper import Experiment, Paper, cited
 from syntagm.runs import Run
-from syntagm.stats import Planned, clustered, score
+from syntagm.stats import Planned, cluster_intervals, score
 from syntagm.suites import read_suites
 from syntagm.views import UNITS, Cell, Figure, Table, estimates
 
@@ -96,9 +96,9 @@ def suite_sets(raw: Raw, ngram: str) -> Table:
     """Make the table of the scores of model classes over 31, 33 and 34 suites."""
     studies = {suites: build_study(raw, suites, ngram) for suites in LEFT_OUT}
     parts = [
-        clustered.means(figures.labelled(study, study.scores()), ["model"], "score", Kind.SHARE, UNITS).with_columns(
-            suites=pl.lit(int(suites))
-        )
+        cluster_intervals.means(
+            figures.labelled(study, study.scores()), ["model"], "score", Kind.SHARE, UNITS
+        ).with_columns(suites=pl.lit(int(suites)))
         for suites, study in studies.items()
     ]
     rows = (

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from syntagm.core import RunError, counted, span
-from syntagm.evaluation.chance import chance
+from syntagm.evaluation import chance_level
 from syntagm.papers.experiment.design import Cell
 from syntagm.runs import Run, named
 from syntagm.stats import score
@@ -293,7 +293,7 @@ def _study(
     circuits = {name: suite.tags["circuit"] for name, suite in counted.items() if "circuit" in suite.tags}
     expected = {name: estimates.chance_of_suite(suite, "first") for name, suite in counted.items()}
     chances = {name: of_suite.value for name, of_suite in expected.items() if of_suite.value == of_suite.value}
-    level = chance.mean(list(expected.values())).value
+    level = chance_level.mean(list(expected.values())).value
     return Study(items, circuits, perplexity, words, labels, level, chances=chances)
 
 

@@ -11,8 +11,7 @@ import polars as pl
 from syntagm.evaluation import Kind
 from syntagm.papers.hu2020.figures import CLASSES, CORPORA, PAIRED, in_order, labelled, scores_of_pairs
 from syntagm.papers.hu2020.study import Study
-from syntagm.stats import METHODS, clustered
-from syntagm.stats.association import association
+from syntagm.stats import METHODS, association, cluster_intervals
 from syntagm.views import INSTANCE, MODIFIED, PLAIN, UNITS, Cell, Table, suite_means
 
 Row = tuple[Cell, ...]
@@ -39,7 +38,7 @@ def classes(study: Study) -> Table:
     rows = labelled(study, study.scores())
     of_items = labelled(study, study.items).group_by("model", maintain_order=True)
     items = dict(of_items.agg(pl.col("value").drop_nans().mean()).iter_rows())
-    lines, means = [], clustered.means(rows, ["model", "kind"], "score", Kind.SHARE, UNITS)
+    lines, means = [], cluster_intervals.means(rows, ["model", "kind"], "score", Kind.SHARE, UNITS)
     for row in means.sort("value", descending=True).iter_rows(named=True):
         of_model = rows.filter(pl.col("model") == row["model"])
         numbers = (row["value"], row["low"], row["high"], row["n"])
@@ -73,8 +72,10 @@ def cells(study: Study) -> Table:
     instances = labelled(study, study.instances().filter(pl.col("corpus") != ""))
     keys = ["model", "corpus"]
     trained = labelled(study, study.scores().filter(pl.col("corpus") != ""))
-    scores = clustered.means(trained, keys, "score", Kind.SHARE, UNITS)
-    means = clustered.means(labelled(study, study.deltas()), keys, "delta", Kind.NUMBER).select(*keys, delta="value")
+    scores = cluster_intervals.means(trained, keys, "score", Kind.SHARE, UNITS)
+    means = cluster_intervals.means(labelled(study, study.deltas()), keys, "delta", Kind.NUMBER).select(
+        *keys, delta="value"
+    )
     ppl = pl.col("perplexity")
     perplexity = instances.group_by(keys, maintain_order=True).agg(
         pl.len().alias("seeds"),
@@ -105,8 +106,10 @@ def deltas(study: Study) -> Table:
     for by, other, subset in (("model", "corpus", table), ("corpus", "model", in_order(study, table))):
         without = [study.label(name) for name in study.absent] if by == "corpus" else []
         units = CORPORA if other == "corpus" else CLASSES
-        means = clustered.means(subset.filter(~pl.col("model").is_in(without)), [by], "delta", Kind.NUMBER, units)
-        all_rows = clustered.means(subset, [by], "delta", Kind.NUMBER)
+        means = cluster_intervals.means(
+            subset.filter(~pl.col("model").is_in(without)), [by], "delta", Kind.NUMBER, units
+        )
+        all_rows = cluster_intervals.means(subset, [by], "delta", Kind.NUMBER)
         pooled = {row[by]: row["value"] for row in all_rows.iter_rows(named=True)}
         for row in means.iter_rows(named=True):
             mean = _mean_of_means(subset.filter(pl.col(by) == row[by]), other, "delta")
@@ -153,7 +156,7 @@ def suite_intervals(study: Study) -> Table:
     """Make the table of scores by suite with intervals, a row per suite and class; items are crossed with models."""
     items = labelled(study, study.items).filter(pl.col("value").is_not_nan())
     units = {"items": ("item",), "models": INSTANCE}
-    estimates = clustered.means(items, ["suite", "model"], "value", Kind.VERDICT, units)
+    estimates = cluster_intervals.means(items, ["suite", "model"], "value", Kind.VERDICT, units)
     numbers = items.group_by("suite", "model").agg(pl.col("item").n_unique().cast(pl.Int64).alias("n"))
     ordered = estimates.sort("suite", maintain_order=True).drop("n")
     estimates = ordered.join(numbers, on=["suite", "model"], how="left", maintain_order="left")
@@ -172,8 +175,10 @@ def modifiers(study: Study) -> Table:
     rows: list[Row] = []
     for subset in (wide.with_columns(pair=pl.lit("all pairs")), wide):
         keys = ["model", "pair"]
-        plain, with_them = (clustered.means(subset, keys, name, Kind.SHARE)["value"] for name in (PLAIN, MODIFIED))
-        both = clustered.means(subset, keys, "difference", Kind.NUMBER, PAIRED)
+        plain, with_them = (
+            cluster_intervals.means(subset, keys, name, Kind.SHARE)["value"] for name in (PLAIN, MODIFIED)
+        )
+        both = cluster_intervals.means(subset, keys, "difference", Kind.NUMBER, PAIRED)
         both = both.with_columns(plain=plain, modified=with_them).sort("pair", maintain_order=True)
         rows += both.select(*keys, "plain", "modified", "value", *_INTERVAL).iter_rows()
     columns = ("model", "suites", PLAIN, MODIFIED, "difference", *_INTERVAL)

@@ -12,7 +12,7 @@ from syntagm.evaluation import Estimate, Group, Kind
 from syntagm.papers.paper import cited
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, published
 from syntagm.papers.warstadt2020.tables import Samples
-from syntagm.stats import Key, Sample, mean, suite_means
+from syntagm.stats import Key, Sample, mean, score
 from syntagm.views import Cell, Table
 
 MODELS = {"ngram": "5-gram", "lstm": "LSTM", "txl": "TXL", "gpt2": "GPT-2"}
@@ -42,7 +42,7 @@ def model_samples(path: Path) -> dict[Key, Sample]:
                 raise InputError(f"{path}, line {number}", f"{right / PAIRS} for {name}", f"a share of {PAIRS} pairs")
             if (name, suite) in samples:
                 raise InputError(f"{path}, line {number}", f"{suite} twice", "each paradigm once")
-            samples[name, suite] = suite_means.of_counts(suite, round(right), PAIRS)
+            samples[name, suite] = score.of_counts(suite, round(right), PAIRS)
     _refuse_lacking(str(path), {suite for _, suite in samples})
     return samples
 
@@ -85,7 +85,7 @@ def people_samples(judgements: Judgements) -> dict[Key, Sample]:
     for suite in published():
         if suite in judgements:
             rates = [float(np.mean(chosen)) for chosen in judgements[suite].values()]
-            samples[PEOPLE, suite] = suite_means.of_values(suite, Kind.SHARE, rates)
+            samples[PEOPLE, suite] = score.of_values(suite, Kind.SHARE, rates)
     return samples
 
 

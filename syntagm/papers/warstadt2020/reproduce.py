@@ -40,7 +40,7 @@ from syntagm.papers.warstadt2020.raw import (
 )
 from syntagm.papers.warstadt2020.tables import Known
 from syntagm.runs import Run, comparable_pairs, listed, named, titles
-from syntagm.stats import Key, Sample, binned, correlations, suite_means
+from syntagm.stats import Key, Sample, cluster_intervals, correlations, score
 from syntagm.views import (
     PROPERTIES,
     Cell,
@@ -64,7 +64,7 @@ PAPER_PEOPLE, WON, JUDGEMENTS = "people (paper)", "won (paper)", "judgements (pa
 def samples_of_people(name: str, run: Run) -> dict[Key, Sample]:
     """Return the share of people who chose the good sentence of each pair: (name, paradigm) -> sample."""
     return {
-        (name, suite.name): suite_means.of_values(suite.name, Kind.SHARE, people.rates(run, suite.name)["rate"])
+        (name, suite.name): score.of_values(suite.name, Kind.SHARE, people.rates(run, suite.name)["rate"])
         for suite in run.suites
     }
 
@@ -144,7 +144,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
     >>> of_runs([])
     {}
     """
-    samples: dict[suite_means.Key, Sample] = {}
+    samples: dict[score.Key, Sample] = {}
     known: dict[str, Paradigm] = {}
     models, groups = divided(runs)
     for name, run in named(models):
@@ -154,7 +154,7 @@ def of_runs(runs: Sequence[Run], *, words: str = "") -> Outputs:
             raise RunError(run.place, f"no suite with the prediction {MEASURE}", "at least one", cure)
         known |= paradigms(suites)
         results = run.results().with_columns(model=pl.lit(name))
-        by_suite = suite_means.of_results(results, MEASURE, run.kind(MEASURE), run.tolerance)
+        by_suite = score.of_results(results, MEASURE, run.kind(MEASURE), run.tolerance)
         samples |= {key: sample for key, sample in by_suite.items() if key[1] in known}
     for name, run in named(groups):
         known |= paradigms(run.suites)
@@ -320,7 +320,7 @@ def _shallow(runs: Sequence[Run]) -> Outputs:
     other = pl.col("model").is_in(others)
     parts = [(other, predictors), (~other, surface.PREDICTORS)]
     table = pl.concat([surface.regressions(pairs.filter(models), chosen) for models, chosen in parts])
-    curves = binned.curves(pairs, surface.SHOWN)
+    curves = cluster_intervals.means_in_bins(pairs, surface.SHOWN)
     return {
         "table_shallow": tables.shallow_table(table, PROPERTIES),
         "surface": surface.draw(curves, "Which pairs are easy? Accuracy by length, surprisal and confidence"),

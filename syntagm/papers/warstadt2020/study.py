@@ -23,7 +23,7 @@ from syntagm.papers.experiment.experiment import carry_out
 from syntagm.papers.warstadt2020 import tables
 from syntagm.papers.warstadt2020.paradigms import Paradigm, paradigms
 from syntagm.runs import Run
-from syntagm.stats import Sample, interval, suite_means
+from syntagm.stats import Sample, interval, score
 from syntagm.views import Cell, Figure, Table, learning_curve, methods, or_none
 
 SIZES = {"xs": 125_000, "sm": 250_000, "md": 500_000, "lg": 1_000_000}
@@ -153,11 +153,11 @@ def _means_table(means: pl.DataFrame) -> Table:
 
 
 def _accuracies(finished: _Finished) -> Accuracies:
-    samples: dict[suite_means.Key, Sample] = {}
+    samples: dict[score.Key, Sample] = {}
     known: dict[str, Paradigm] = {}
     for model, run in finished:
         known |= paradigms([suite for suite in run.suites if methods.WHOLE in suite.predictions])
         results = run.results().with_columns(model=pl.lit(design.cell_of(model).name))
-        by_suite = suite_means.of_results(results, methods.WHOLE, run.kind(methods.WHOLE), run.tolerance)
+        by_suite = score.of_results(results, methods.WHOLE, run.kind(methods.WHOLE), run.tolerance)
         samples |= {key: sample for key, sample in by_suite.items() if key[1] in known}
     return Accuracies(tables.means(samples, known), samples, known)

@@ -11,7 +11,7 @@ import polars as pl
 from syntagm.evaluation import Estimate, Group
 from syntagm.papers.paper import cited
 from syntagm.papers.warstadt2020.paradigms import CONTRASTS, Paradigm, of_paper
-from syntagm.stats import Comparison, Key, Sample, suite_means
+from syntagm.stats import Comparison, Key, Sample, score
 from syntagm.views import Cell, LearningCurve, Table, narrowed, or_none
 
 NUMBERS = ("accuracy", "low", "high", "n", "ties", "undefined")
@@ -38,7 +38,7 @@ def means(samples: Samples, known: Known) -> list[Estimate]:
                 if parts:
                     labels = (("over", over), ("phenomenon", name))
                     group = Group(model, labels=labels, counts=(("paradigms", len(parts)),))
-                    estimates.append(suite_means.mean(parts, group))
+                    estimates.append(score.mean(parts, group))
     return estimates
 
 
@@ -93,7 +93,7 @@ def table3(
 
 def by_paradigm(samples: Samples, known: Known, notes: Sequence[str], published: bool = True) -> Table:
     """Make the table of accuracy by paradigm, with one row per model."""
-    estimates = [(suite, suite_means.mean([sample], Group(model))) for (model, suite), sample in samples.items()]
+    estimates = [(suite, score.mean([sample], Group(model))) for (model, suite), sample in samples.items()]
     by_category = sorted(known, key=lambda suite: (known[suite].phenomenon, suite))
     order = {suite: index for index, suite in enumerate(by_category)}
     rows: list[tuple[Cell, ...]] = []
@@ -120,7 +120,7 @@ def contrasts(samples: Samples) -> list[Estimate]:
             if pairs:
                 counts = (("pairs", len(pairs)), ("of", len(contrast.pairs)))
                 group = Group(model, labels=(("contrast", contrast.description),), counts=counts)
-                estimates.append(suite_means.contrast(pairs, group))
+                estimates.append(score.contrast(pairs, group))
     return estimates
 
 
@@ -179,7 +179,7 @@ def _difference(runs: Materials, suites: Sequence[str]) -> Estimate:
     """Return the mean over suites of the second accuracy minus the first."""
     # Samples are told apart by the names of their suites.
     pairs = [(replace(b, suite=f"{suite} of b"), a) for suite in suites for a, b in [runs.pairs[suite]]]
-    return suite_means.contrast(pairs, Group(runs.model))
+    return score.contrast(pairs, Group(runs.model))
 
 
 def correlation_table(table: pl.DataFrame, notes: Sequence[str] = ()) -> Table:

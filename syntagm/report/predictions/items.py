@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from syntagm.core import finite
-from syntagm.evaluation.align import align
+from syntagm.evaluation import align
 from syntagm.models import Surprisals
 from syntagm.report.numbers import Subject
 from syntagm.runs import Run

@@ -11,8 +11,7 @@ import polars as pl
 from markupsafe import Markup
 
 from syntagm.core import FormulaError, InputError
-from syntagm.evaluation import DEFAULT, SENTENCES, Kind, Reading, SuiteRecord, whole_sentences
-from syntagm.evaluation.regions import regions
+from syntagm.evaluation import DEFAULT, SENTENCES, Kind, Reading, SuiteRecord, regions, whole_sentences
 from syntagm.report.alerts import Alert, note_conventions
 from syntagm.report.html import (
     HtmlTable,

@@ -17,8 +17,10 @@ import polars as pl
 
 from syntagm.core import InputError
 from syntagm.stats.interval import Interval, critical
-from syntagm.stats.mixed import design as _design, factor, formula as _formula, laplace, logistic
-from syntagm.stats.mixed.columns import Numbers
+from syntagm.stats.mixed import logistic
+from syntagm.stats.mixed.design import Numbers, design_of
+from syntagm.stats.mixed.deviance import log_determinant
+from syntagm.stats.mixed.formula import parse
 
 _FARTHEST = 15.0
 _SMALLEST, _LARGEST = 0.05, 8.0
@@ -96,9 +98,9 @@ class _Profile:
     """The deviance of the log odds of a suite, with known standard deviations."""
 
     def __init__(self, rows: pl.DataFrame, sd: dict[str, float]) -> None:
-        design = _design.design(_formula.parse(_MODEL), rows)
+        design = design_of(parse(_MODEL), rows)
         ones = np.ones((len(rows), 1))
-        self._problem = laplace.problem(design.groupings, ones, design.response, design.trials)
+        self._problem = logistic.laplace_problem(design.groupings, ones, design.response, design.trials)
         self._names = [grouping.name for grouping in design.groupings]
         self._lower: list[Numbers] = [np.array([[sd[name]]]) for name in self._names]
         self._last: float | None = None
@@ -114,8 +116,8 @@ class _Profile:
         return self._deviance(odds)
 
     def _deviance(self, odds: float) -> float:
-        mode = laplace.mode(self._problem, self._lower, np.array([np.clip(odds, -_FARTHEST, _FARTHEST)]))
-        return float(mode.cost + factor.log_determinant(mode.factor, mode.products.random) + self._problem.constant)
+        mode = logistic.mode(self._problem, self._lower, np.array([np.clip(odds, -_FARTHEST, _FARTHEST)]))
+        return float(mode.cost + log_determinant(mode.factor, mode.products.random) + self._problem.constant)
 
     def variance(self, odds: float) -> float:
         """Return the variance of the log odds by the curvature of the deviance; 0 where they are infinite."""

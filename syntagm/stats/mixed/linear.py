@@ -12,13 +12,11 @@ import numpy as np
 import polars as pl
 
 from syntagm.core import InputError, UsageError
-from syntagm.stats.mixed import design as _lmm_design, deviance, fit as _lmm_fit, formula as _lmm_formula, search
-from syntagm.stats.mixed.columns import Numbers
-from syntagm.stats.mixed.deviance import Problem
-from syntagm.stats.mixed.fit import Coefficient, Fit, Group
-from syntagm.stats.mixed.search import Progress
-
-__all__ = ["Coefficient", "Fit", "Group", "LikelihoodRatio", "compare", "fit"]
+from syntagm.stats.mixed import deviance
+from syntagm.stats.mixed.design import Design, Numbers, blocks, contains, design_of, within
+from syntagm.stats.mixed.deviance import Problem, Progress
+from syntagm.stats.mixed.fit import Fit, course, fixed_effects, group_effects, singularities
+from syntagm.stats.mixed.formula import parse
 
 # With fewer levels of a group, the chi-squared distribution of a likelihood ratio is a poor approximation.
 FEW_GROUPS = 20
@@ -85,10 +83,10 @@ def designed(
     reference: Mapping[str, str] | None = None,
     missing: str = "refuse",
     dependent: str = "refuse",
-) -> _lmm_design.Design:
+) -> Design:
     """Apply a formula to a table, and check that a linear model can be fitted; for arguments and errors see `fit`."""
-    model = _lmm_formula.parse(formula)
-    design = _lmm_design.design(model, table, reference=reference, missing=missing, dependent=dependent)
+    model = parse(formula)
+    design = design_of(model, table, reference=reference, missing=missing, dependent=dependent)
     for grouping in design.groupings:
         if grouping.size >= len(design.response):
             raise InputError(
@@ -98,14 +96,14 @@ def designed(
     return design
 
 
-def fit_design(design: _lmm_design.Design, reml: bool, starts: int, seed: int, progress: Progress | None = None) -> Fit:
+def fit_design(design: Design, reml: bool, starts: int, seed: int, progress: Progress | None = None) -> Fit:
     """Fit a linear model to a design that has been checked; for arguments and errors see `fit`."""
     groupings = design.groupings
     problem = deviance.problem(design, reml)
-    minimum = search.minimise(
-        _objective(problem), lambda number: search.starting_point(groupings, number, seed), starts, progress
+    minimum = deviance.minimise(
+        _objective(problem), lambda number: deviance.starting_point(groupings, number, seed), starts, progress
     )
-    if np.abs(minimum.place).max(initial=0.0) > 0.99 * search.LARGEST:
+    if np.abs(minimum.place).max(initial=0.0) > 0.99 * deviance.LARGEST:
         raise InputError(
             design.model.text, "groups that explain the response exactly", "residual variance", "Remove a random term."
         )
@@ -115,13 +113,13 @@ def fit_design(design: _lmm_design.Design, reml: bool, starts: int, seed: int, p
 def deviance_of(fit: Fit, response: Numbers) -> float:
     """Fit a model to another response of the same rows, from its own estimates, and return the deviance."""
     problem = deviance.problem(replace(fit.design, response=response), fit.method == "REML")
-    return search.again(_objective(problem), fit.design.groupings, fit.place)
+    return deviance.again(_objective(problem), fit.design.groupings, fit.place)
 
 
-def _objective(problem: Problem) -> search.Objective:
+def _objective(problem: Problem) -> deviance.Objective:
     def objective(theta: Numbers) -> tuple[float, Numbers]:
-        value, slopes = deviance.deviance(problem, search.triangles(theta, problem.groupings))
-        return value, search.gathered(slopes, problem.groupings)
+        value, slopes = deviance.deviance(problem, deviance.triangles(theta, problem.groupings))
+        return value, deviance.gathered(slopes, problem.groupings)
 
     return objective
 
@@ -134,7 +132,7 @@ def compare(smaller: Fit, larger: Fit) -> LikelihoodRatio:
     _same_likelihood(smaller, larger)
     nested(smaller, larger)
     chi2, df = smaller.deviance - larger.deviance, larger.k - smaller.k
-    if chi2 < -search.SAME:
+    if chi2 < -deviance.SAME:
         found = f"the larger model has the lower likelihood, by {-chi2 / 2:.3g}"
         raise UsageError(larger.formula, found, "a fit at the maximum of the likelihood", "Use more starts.")
     same = len(smaller.coefficients) + df == len(larger.coefficients)
@@ -145,28 +143,28 @@ def compare(smaller: Fit, larger: Fit) -> LikelihoodRatio:
     return LikelihoodRatio(chi2, df, float(chdtrc(df, chi2)), remark="; ".join(remarks))
 
 
-def fewest_groups(design: _lmm_design.Design) -> int:
+def fewest_groups(design: Design) -> int:
     """Return the number of levels of the group that has fewest; without groups, the number of rows."""
     levels = (len(grouping.levels) for grouping in design.groupings if grouping.size)
     return min(levels, default=len(design.response))
 
 
-def _fit(design: _lmm_design.Design, problem: Problem, minimum: search.Minimum) -> Fit:
-    lower = search.triangles(minimum.place, design.groupings)
+def _fit(design: Design, problem: Problem, minimum: deviance.Minimum) -> Fit:
+    lower = deviance.triangles(minimum.place, design.groupings)
     solved = deviance.solution(problem, lower)
-    converged, messages = _lmm_fit.course(minimum, len(minimum.place))
-    singular = _lmm_fit.singularities(design.groupings, lower)
+    converged, messages = course(minimum, len(minimum.place))
+    singular = singularities(design.groupings, lower)
     return Fit(
         formula=design.model.text,
         method="REML" if problem.reml else "ML",
-        coefficients=_lmm_fit.coefficients(design.fixed.names, solved.coefficients, solved.covariance),
+        coefficients=fixed_effects(design.fixed.names, solved.coefficients, solved.covariance),
         covariance=solved.covariance,
         loglik=-minimum.value / 2,
         k=len(solved.coefficients) + len(minimum.place) + 1,
         n=len(design.response),
         sigma=solved.sigma,
         groups=tuple(
-            _lmm_fit.group(grouping, factor, modes, solved.sigma)
+            group_effects(grouping, factor, modes, solved.sigma)
             for grouping, factor, modes in zip(design.groupings, lower, solved.modes, strict=True)
             if grouping.size
         ),
@@ -191,10 +189,10 @@ def nested(smaller: Fit, larger: Fit) -> None:
         )
     if smaller.k >= larger.k:
         raise UsageError(place, f"{smaller.k} parameters against {larger.k}", "the smaller model first")
-    if not _lmm_design.within(small.fixed.values, large.fixed.values):
+    if not within(small.fixed.values, large.fixed.values):
         raise UsageError(place, "fixed effects that the larger model can't express", "nested models")
-    for block in _lmm_design.blocks(small):
-        if not any(_lmm_design.contains(other, block) for other in _lmm_design.blocks(large)):
+    for block in blocks(small):
+        if not any(contains(other, block) for other in blocks(large)):
             raise UsageError(place, f"random effects by {block.name} that the larger model lacks", "nested models")
 
 
@@ -205,7 +203,7 @@ def _same_likelihood(smaller: Fit, larger: Fit) -> None:
     if smaller.method != "REML":
         return
     small, large = smaller.design.fixed.values, larger.design.fixed.values
-    if small.shape[1] != large.shape[1] or not _lmm_design.within(small, large):
+    if small.shape[1] != large.shape[1] or not within(small, large):
         cure = "Fit both with reml=False."
         raise UsageError(place, "restricted likelihoods of different fixed effects", "maximum likelihood", cure)
     if not _in_one_unit(small, large):

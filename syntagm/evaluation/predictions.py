@@ -1,23 +1,71 @@
-"""The task `predictions`: the suites' own formulas over the surprisals of their sentences."""
+"""Predictions: formulas over the surprisals of regions."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from syntagm.core import InputError, Shape, UsageError
 from syntagm.evaluation import items
-from syntagm.evaluation.align import RULES, Rule
+from syntagm.evaluation.alignment import RULES, Reading, Rule
 from syntagm.evaluation.conventions import convention as conventions
-from syntagm.evaluation.conventions.convention import DEFAULT, Convention
-from syntagm.evaluation.items import Slice
-from syntagm.evaluation.predictions.prediction import PredictionMeasure
-from syntagm.evaluation.reading import Reading
+from syntagm.evaluation.conventions.convention import DEFAULT, Convention, Judge
+from syntagm.evaluation.items import Slice, slices
+from syntagm.evaluation.measure import Judgement, Measure
 from syntagm.evaluation.result import Kind
-from syntagm.evaluation.slices import slices
 from syntagm.evaluation.task import Judged, Options, Plan, Schema, SuiteRecord, Task, Unit, suite_record
-from syntagm.models import Described, Fill, LanguageModel, Surprisals
-from syntagm.suites import SCORED, Suite, compared
+from syntagm.models import Answers, Described, Fill, LanguageModel, Surprisals
+from syntagm.suites import SCORED, Item, Prediction, Suite, compared
+
+# Deliberate differences from SyntaxGym 0.8a1 (docs/reference/differences.md gives the reasons):
+#
+# 1.  mean, median, range, max and min of a region without tokens are nan, and so is every margin computed from them. The
+#     item is undefined and counted. In SyntaxGym, mean and median compare as False, and the others abort the suite.
+# 2.  A margin within the tolerance is a tie. A tie counts as a failure, and ties are reported.
+# 3.  An unknown condition under `*` is an error. In SyntaxGym it counts as 0.
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionMeasure(Measure):
+    """A prediction as a measure."""
+
+    # A tie may be half a hit; the record of a run has the narrower kind (`Predictions.kind`).
+    kind: ClassVar[Kind] = Kind.SHARE
+
+    prediction: Prediction  # the name and the formula
+    tolerance: float = 1e-4  # margins within it are ties, in bits
+    # The number of a sentence that is compared, if it is not the sum of bits. It applies to formulas that compare two
+    # whole sentences, and the margin of each tie is then exactly 0.
+    convention: Convention | None = None
+
+    def __str__(self) -> str:
+        return self.prediction.name
+
+    def asks(self, item: Item) -> Iterable[str]:
+        """Return the text of each condition that the formula names."""
+        return (item.sentences[reference.condition].text for reference in self.prediction.formula.references())
+
+    def judge(self, item: Item, answers: Answers, reading: Reading) -> Judgement:
+        """Return the verdict: 1.0 if the margin is above the tolerance, nan if the margin is nan, else 0.0."""
+
+        tokens = sum(len(answers[text].bits) for text in set(self.asks(item)))
+        if self.convention and (pair := compared(self.prediction.formula)):
+            good, bad = ((text, answers[text]) for text in (item.sentences[condition].text for condition in pair))
+            judge = Judge(self.tolerance, reading.first_scored)
+            [(holds, margin)] = judge.margins(good, bad, [self.convention])
+            return Judgement(holds, tokens, margin)
+
+        def value(region: str, condition: str) -> float:
+            sentence = item.sentences[condition]
+            return reading.region(sentence, answers[sentence.text], region)
+
+        margin = float(self.prediction.formula.margin(value))
+        holds = np.nan if np.isnan(margin) else float(margin > self.tolerance)
+        if self.convention and abs(margin) <= self.tolerance:
+            margin = 0.0
+        return Judgement(holds, tokens, margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +81,7 @@ class Predictions(Task[Slice]):
         "scored?": {str: str},
     }
 
-    align: Rule = "strict"  # the rule that assigns tokens to regions; see `syntagm.evaluation.align`
+    align: Rule = "strict"  # the rule that assigns tokens to regions; see `syntagm.evaluation.alignment`
     # The number of a sentence that is compared, where predictions compare two whole sentences: `bits`, the name of
     # another convention, or `published`, that of the authors of each suite.
     convention: str = DEFAULT

@@ -1,1 +1,0 @@
-"""Chance levels of predictions, derived from their formulas."""

@@ -1,1 +1,0 @@
-"""Predictions: formulas over the surprisals of regions."""
