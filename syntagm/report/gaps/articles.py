@@ -8,8 +8,7 @@ from markupsafe import Markup
 from syntagm.core import counted
 from syntagm.report import numbers
 from syntagm.report.gaps import tables
-from syntagm.report.gaps.examples import Lemmas
-from syntagm.report.gaps.suites import ModelOnSuite, SuiteOnPage
+from syntagm.report.gaps.evidence import Lemmas, ModelOnSuite, SuiteOnPage
 from syntagm.report.html import HtmlTable, isolate, join, list_tags
 from syntagm.report.numbers import Subject
 from syntagm.runs import Run

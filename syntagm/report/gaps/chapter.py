@@ -6,7 +6,7 @@ from typing import Any, final
 
 from markupsafe import Markup
 
-from syntagm.report.gaps import downloads, examples, figures, scores, suites, tables
+from syntagm.report.gaps import evidence, figures, tables
 from syntagm.report.gaps.articles import write_article
 from syntagm.report.gaps.evidence import Evidence
 from syntagm.report.html import isolate, join
@@ -26,11 +26,11 @@ _ELIGIBLE = {
 
 
 def _show_overview(chapter: Evidence) -> Variables:
-    constructions, several = scores.constructions(chapter.columns), len(chapter.columns) > 1
+    constructions, several = evidence.constructions(chapter.columns), len(chapter.columns) > 1
     return {
         "constructions": tables.tabulate_estimates(constructions, "construction", several) if constructions else "",
         "suites": tables.tabulate_estimates(chapter.rows, "suite", several),
-        "data": downloads.link_estimates(chapter.columns),
+        "data": evidence.link_estimates(chapter.columns),
     }
 
 
@@ -73,12 +73,12 @@ def _show_suites(chapter: Evidence) -> Variables:
         "above_name": "overview",
         "body": "gaps/suite.html",
         "several_labels": any(len(column.run.record["options"]["words"]["labels"]) > 2 for column in chapter.columns),
-        "seed": examples.SEED,
+        "seed": evidence.SEED,
     }
 
 
 SUITE_BY_SUITE: Section[Evidence] = Section(
-    "suite-by-suite", "Suite by suite", template="gaps/suites.html", show=_show_suites, versions=suites.VERSIONS
+    "suite-by-suite", "Suite by suite", template="gaps/suites.html", show=_show_suites, versions=evidence.VERSIONS
 )
 
 

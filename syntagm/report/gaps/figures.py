@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
-from syntagm.report.gaps.scores import TAG
+from syntagm.report.gaps.evidence import TAG
 from syntagm.report.gaps.tables import tabulate_cut_offs
 from syntagm.report.numbers import Column
 from syntagm.report.section import Drawing

@@ -7,9 +7,7 @@ import polars as pl
 from markupsafe import Markup
 
 from syntagm.report import html
-from syntagm.report.gaps.bands import Band
-from syntagm.report.gaps.examples import Lemma
-from syntagm.report.gaps.scores import Row
+from syntagm.report.gaps.evidence import Band, Lemma, Row
 from syntagm.report.html import HtmlTable, classes, heading, isolate, number_headings, row, row_heading
 from syntagm.report.numbers import number
 
