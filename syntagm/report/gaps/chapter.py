@@ -1,21 +1,191 @@
 """The chapter on fill runs: the measures by suite, by nucleus cut-off and by lemma, with example contexts."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, final
 
+import polars as pl
 from markupsafe import Markup
 
-from syntagm.report.gaps import evidence, figures, tables
-from syntagm.report.gaps.articles import write_article
-from syntagm.report.gaps.evidence import Evidence
-from syntagm.report.html import isolate, join
-from syntagm.report.numbers import Column
+from syntagm.core import counted
+from syntagm.report import numbers
+from syntagm.report.gaps import evidence, tables
+from syntagm.report.gaps.evidence import TAG, Evidence, Lemmas, ModelOnSuite, SuiteOnPage
+from syntagm.report.gaps.tables import tabulate_cut_offs
+from syntagm.report.html import HtmlTable, isolate, join, list_tags
+from syntagm.report.numbers import Column, Subject
 from syntagm.report.record import RECORD
-from syntagm.report.section import Section, Variables
+from syntagm.report.section import Drawing, Section, Variables
 from syntagm.runs import Run
 from syntagm.stats import in_words
-from syntagm.views import kept
+from syntagm.views import frequency_bands, kept, lines, nucleus
+
+_TAGS = ("circuit", "phenomenon", "field", "construction")
+
+
+@dataclass(frozen=True, slots=True)
+class _LemmaTable:
+    title: str
+    table: HtmlTable
+
+
+@dataclass(frozen=True, slots=True)
+class _ModelOnPage:
+    """What the page shows of a model on a suite."""
+
+    name: str  # the model; "" if it is the only one
+    facts: Markup  # how many gaps and contexts there are, and why items have none
+    wins: str  # how many lemmas never win, and how many always do
+    lemmas: tuple[_LemmaTable, ...]  # `lemmas`, `contexts`, `most_probable`: tables; empty if there is nothing to show
+    contexts: HtmlTable | str
+    summary: str  # how many contexts are shown
+    sampled: bool
+    most_probable: HtmlTable | str
+    entries: str  # how many entries are shown in each of them
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """What the page shows of a suite."""
+
+    subject: Subject[Run]
+    facts: Markup
+    table: HtmlTable  # the results of each model
+    models: tuple[_ModelOnPage, ...]
+    signatures: tuple[str, ...]  # the line that cites each number
+    links: Markup  # links that save its tables as CSV
+
+
+def write_article(suite: SuiteOnPage) -> Article:
+    """Return the article about a suite."""
+    subject, several = suite.subject, len(suite.models) > 1
+    return Article(
+        subject,
+        Markup("%s%s") % (counted(subject.record.items, "item"), list_tags(subject.record.tags, _TAGS)),
+        tables.tabulate_models([model.row for model in suite.models], subject.title),
+        tuple(_describe(model, subject, several) for model in suite.models),
+        tuple(_cite(suite)),
+        _link(suite),
+    )
+
+
+def _describe(model: ModelOnSuite, subject: Subject[Run], several: bool) -> _ModelOnPage:
+    column, lemmas, contexts = model.row.column, model.lemmas, model.contexts
+    total = column.run.record["contexts"][subject.name]["contexts"]
+    of = f"{subject.title}, {column.name}"
+    return _ModelOnPage(
+        column.name if several else "",
+        _state_facts(model, subject.name),
+        f"Of {counted(lemmas.total, 'lemma')} scored here, {_win(lemmas.never, 'never')} and {_win(lemmas.always, 'always')}.",
+        tuple(_tabulate_lemmas(lemmas, column.name)),
+        tables.tabulate_contexts(contexts, f"Contexts of {of}") if contexts else "",
+        _count_contexts(len(contexts), total),
+        bool(contexts and contexts[0]["why"]),
+        tables.tabulate_most_probable(model.most_probable, f"Most probable entries in gaps of {of}")
+        if contexts and model.most_probable
+        else "",
+        _count_entries(column.run, len(contexts)) if model.most_probable else "",
+    )
+
+
+def _state_facts(model: ModelOnSuite, suite: str) -> Markup:
+    asked = model.row.column.run.record["contexts"][suite]
+    shared = asked["contexts"] - asked["asked"]
+    facts = f"The items have {counted(asked['items'], 'gap')}, in {counted(asked['contexts'], 'distinct context')}"
+    facts += f", {shared} of them shared with earlier suites." if shared else "."
+    skipped = (
+        Markup(" %s without a context: %s.") % (counted(count, "item"), isolate(reason, False))
+        for reason, count in model.row.skipped.items()
+    )
+    return Markup("%s%s") % (facts, join(skipped, ""))
+
+
+def _win(count: int, how_often: str) -> str:
+    return f"{count:,} {how_often} win{'s' if count == 1 else ''}"
+
+
+def _tabulate_lemmas(lemmas: Lemmas, model: str) -> Iterator[_LemmaTable]:
+    hardest = "Hardest lemmas" if lemmas.easiest else "Lemmas, the hardest first"
+    for title, ranked in ((hardest, lemmas.hardest), ("Easiest lemmas", lemmas.easiest)):
+        if ranked:
+            yield _LemmaTable(title, tables.tabulate_lemmas(title, ranked, lemmas.labels, model))
+
+
+def _count_contexts(count: int, total: int) -> str:
+    if count < total:
+        return f"{count} of {total:,} contexts"
+    return "The context" if count == 1 else f"All {count} contexts"
+
+
+def _count_entries(run: Run, contexts: int) -> str:
+    count = run.record["options"]["most_probable"]
+    entries = "most probable vocabulary entry" if count == 1 else f"{count:,} most probable vocabulary entries"
+    return f"The {entries} in {'this gap' if contexts == 1 else 'these gaps'}"
+
+
+def _cite(suite: SuiteOnPage) -> Iterator[str]:
+    for model in suite.models:
+        for measure in model.row.estimates:
+            if measure in tables.SHADED:
+                yield numbers.citation(model.row.column, suite.subject.name, measure)
+
+
+def _link(suite: SuiteOnPage) -> Markup:
+    links = [link for link in (suite.lemmas_data, suite.contexts_data) if link]
+    saved = join(links) + ". " if links else Markup("")
+    elsewhere = Markup(
+        "Tables too large for this page are in the run directory (<code>results.csv</code>, <code>shards</code>)."
+    )
+    return saved if len(links) == 2 else saved + elsewhere
+
+
+# The names of the figures at cut-offs: of equal weight and model weight, then of what they are computed from.
+CUT_OFF_FIGURES = tuple(f"cut_offs_{measure}" for measure in nucleus.MEASURES)
+
+
+def select_cut(columns: Sequence[Column[Run]]) -> list[Column[Run]]:
+    """Return the runs that have cut-offs."""
+    return [column for column in columns if len(kept.cuts(column.run)) > 1]
+
+
+def draw_cut_offs(columns: Sequence[Column[Run]], saved: bool = False) -> Iterator[Drawing]:
+    """Draw equal weight, model weight, covered mass and invalid contexts at cut-offs."""
+    # There is one line per construction if all suites of all runs have one, else one per suite.
+    cut = select_cut(columns)
+    for measure in nucleus.MEASURES:
+        rows = [row for column in cut for row in _rows(column, measure, _by_construction(cut))]
+        table = pl.DataFrame(rows, schema=nucleus.SCHEMA, orient="row")
+        title = nucleus.title(measure)
+        subtitle = nucleus.subtitle(measure, [(column.name, column.run) for column in cut])
+        figure = nucleus.draw(table, measure, *((title, subtitle) if saved else ()))
+        numbers = tabulate_cut_offs(table, title, len(columns) > 1)
+        yield Drawing(f"cut_offs_{measure}", figure, f"Figure: {title}", _sentences(subtitle), title, numbers)
+
+
+def _sentences(lines: Iterable[str]) -> str:
+    return "".join(f"{line[0].upper()}{line[1:]}. " for line in lines)
+
+
+def _by_construction(columns: Sequence[Column[Run]]) -> bool:
+    return all(column.pooled and all(TAG in suite.tags for suite in column.run.suites) for column in columns)
+
+
+def _rows(column: Column[Run], measure: str, pooled: bool) -> Iterator[tuple[object, ...]]:
+    estimates = column.pooled if pooled else column.accuracies
+    rows = (nucleus.row_of(estimate, group, column.name, measure) for (group, _), estimate in estimates.items())
+    yield from (row for row in rows if row)
+
+
+def draw_bands(columns: Sequence[Column[Run]], rows: Sequence[tuple[object, ...]], saved: bool = False) -> Drawing:
+    """Draw equal weight by frequency band."""
+    table = pl.DataFrame(rows, schema=frequency_bands.SCHEMA, orient="row")
+    different = frequency_bands.differences((column.name, column.run) for column in columns)
+    subtitle, title = (*frequency_bands.SUBTITLE, *different), "Equal weight by frequency of the lemma"
+    wrapped = [*frequency_bands.SUBTITLE, *lines(different)]
+    figure = frequency_bands.draw(table, wrapped, title) if saved else frequency_bands.draw(table, (), "")
+    return Drawing("frequency_bands", figure, f"Figure: {title}", _sentences(subtitle), title)
+
 
 # Parts of methods that differ from number to number.
 _PARTICULAR = re.compile(r"^mean of \d+ suites; |\([\d.e+]+\)")
@@ -35,11 +205,11 @@ def _show_overview(chapter: Evidence) -> Variables:
 
 
 def _show_cut_offs(chapter: Evidence) -> Variables:
-    cut = figures.select_cut(chapter.columns)
+    cut = select_cut(chapter.columns)
     several = [isolate(column.name) for column in cut if kept.several_tokens(column.run)]
     return {
-        "weights": figures.CUT_OFFS[:2],
-        "others": figures.CUT_OFFS[2:],
+        "weights": CUT_OFF_FIGURES[:2],
+        "others": CUT_OFF_FIGURES[2:],
         "several": several,
         "some": join(several, ", ") if len(several) < len(cut) else "",
     }
@@ -50,8 +220,8 @@ CUT_OFFS: Section[Evidence] = Section(
     "cut-offs",
     "Nucleus cut-offs",
     template="gaps/cut_offs.html",
-    when=lambda chapter: figures.select_cut(chapter.columns),
-    figures=lambda chapter, saved: figures.draw_cut_offs(chapter.columns, saved),
+    when=lambda chapter: select_cut(chapter.columns),
+    figures=lambda chapter, saved: draw_cut_offs(chapter.columns, saved),
     show=_show_cut_offs,
 )
 BANDS: Section[Evidence] = Section(
@@ -59,7 +229,7 @@ BANDS: Section[Evidence] = Section(
     "By frequency",
     template="gaps/bands.html",
     when=lambda chapter: chapter.band_rows,
-    figures=lambda chapter, saved: [figures.draw_bands(chapter.columns, chapter.band_rows, saved)],
+    figures=lambda chapter, saved: [draw_bands(chapter.columns, chapter.band_rows, saved)],
     show=lambda chapter: {
         "table": tables.tabulate_bands(chapter.bands, len(chapter.columns) > 1) if chapter.bands else ""
     },
