@@ -19,8 +19,8 @@ from syntagm.report.predictions import (
     tables,
     words,
 )
-from syntagm.report.predictions.articles import write_articles
 from syntagm.report.predictions.evidence import Evidence
+from syntagm.report.predictions.words import write_articles
 from syntagm.report.record import RECORD
 from syntagm.report.section import Data, Drawing, Section, Variables
 from syntagm.stats import in_words, interval

@@ -9,11 +9,11 @@ from markupsafe import Markup
 from syntagm.report.html import HtmlTable, isolate
 from syntagm.report.numbers import Subject, number
 from syntagm.report.predictions import scores, words
-from syntagm.report.predictions.articles import PredictionOnPage, explain_predictions, state_facts
 from syntagm.report.predictions.chapter import TRAJECTORIES
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.predictions.example import example
 from syntagm.report.predictions.tables import tabulate_example
+from syntagm.report.predictions.words import PredictionOnPage, explain_predictions, state_facts
 from syntagm.report.record import RECORD
 from syntagm.report.section import Drawing, Section, Variables
 from syntagm.report.sweep import models, tables
