@@ -9,16 +9,7 @@ from markupsafe import Markup
 from syntagm.evaluation import FEW_NUMBERS, unseen
 from syntagm.report import downloads
 from syntagm.report.html import HtmlTable
-from syntagm.report.predictions import (
-    downloads as of_predictions,
-    figures,
-    headline,
-    model_pairs,
-    scores,
-    suites,
-    tables,
-    words,
-)
+from syntagm.report.predictions import downloads as of_predictions, figures, model_pairs, scores, suites, tables, words
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.predictions.words import write_articles
 from syntagm.report.record import RECORD
@@ -29,7 +20,7 @@ from syntagm.views import Table, shared_words
 
 def _show_overview(chapter: Evidence) -> Variables:
     first = chapter.overall[0]
-    headlines = headline.headlines(chapter.columns, chapter.subjects, chapter.pairs) if chapter.judged else []
+    headlines = model_pairs.headlines(chapter.columns, chapter.subjects, chapter.pairs) if chapter.judged else []
     incomplete = any(cell.value != cell.value for line in chapter.overall for cell in line.cells if cell)
     left_out = (
         "A score is undefined where a suite has no defined item: a score over the other suites would not be comparable."

@@ -14,8 +14,7 @@ from syntagm.report.chapter import Chapter
 from syntagm.report.html import isolate, join
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions import figures, model_pairs, scores
-from syntagm.report.predictions.headline import Headline, headlines
-from syntagm.report.predictions.model_pairs import ModelPair
+from syntagm.report.predictions.model_pairs import Headline, ModelPair, headlines
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.suites import SuiteOnPage, lay_out, read_sentences
 from syntagm.runs import Run, ties_of, whole

@@ -13,8 +13,7 @@ from syntagm.report.numbers import Subject, number
 from syntagm.report.predictions import items, scores, tables
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.predictions.example import prediction_in_words
-from syntagm.report.predictions.headline import MOST, Headline, Versus
-from syntagm.report.predictions.model_pairs import ModelPair
+from syntagm.report.predictions.model_pairs import IN_HEADLINE, Headline, ModelPair, Versus
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.suites import SuiteOnPage
 from syntagm.report.writing import writing_of
@@ -65,7 +64,9 @@ def explain_headlines(headlines: Sequence[Headline], pairs: bool) -> Markup:
 
 
 def _explain(headlines: Sequence[Headline], pairs: bool) -> Iterator[Markup]:
-    first = ", each model against the first; the other pairs are there" if pairs and len(headlines) > MOST else ""
+    first = (
+        ", each model against the first; the other pairs are there" if pairs and len(headlines) > IN_HEADLINE else ""
+    )
     test = ', better and worse by the test of the section <a href="#compared">Models compared</a>' if pairs else ""
     yield Markup(
         "Only significant differences are counted, by the first prediction of each suite: p &le; 0.05 after Holm&rsquo;s "

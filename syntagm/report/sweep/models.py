@@ -7,8 +7,7 @@ from itertools import groupby
 from syntagm.evaluation import Estimate, Group
 from syntagm.report.numbers import Column
 from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.predictions.headline import Headline
-from syntagm.report.predictions.model_pairs import ModelPair
+from syntagm.report.predictions.model_pairs import Headline, ModelPair
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.runs import Run, group_of
 from syntagm.views import Figure
