@@ -1,7 +1,7 @@
 from syntagm.report import methods as methods, references as references, shell as shell
 from syntagm.report.drawings import save as save
 from syntagm.report.page import report as report
-from syntagm.report.predictions.example import formula_in_words as formula_in_words
+from syntagm.report.predictions.items import formula_in_words as formula_in_words
 from syntagm.report.section import Section as Section
 from syntagm.report.serve import limits as limits
 from syntagm.report.serve.browse import Shelf as Shelf, routes as routes, routes_under as routes_under

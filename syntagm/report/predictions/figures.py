@@ -9,7 +9,7 @@ import polars as pl
 from syntagm.core import FormulaError, RunError, UsageError
 from syntagm.evaluation import Group
 from syntagm.report.numbers import Column, Subject
-from syntagm.report.predictions.example import find_compared
+from syntagm.report.predictions.items import find_compared
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.runs import Run
 from syntagm.views import (

@@ -10,9 +10,8 @@ from syntagm.evaluation import DEFAULT
 from syntagm.report import downloads, shell
 from syntagm.report.numbers import Subject
 from syntagm.report.policy import embed
-from syntagm.report.predictions import downloads as of_predictions, example, figures, items, scores
-from syntagm.report.predictions.example import ExampleSentence
-from syntagm.report.predictions.items import Shown
+from syntagm.report.predictions import downloads as of_predictions, figures, items, scores
+from syntagm.report.predictions.items import ExampleSentence, Shown
 from syntagm.report.section import Drawing, Variables
 from syntagm.report.writing import writing_of
 from syntagm.runs import Run, unit
@@ -82,7 +81,7 @@ class SuiteOnPage:
     @property
     def compared(self) -> bool:
         """Whether the figure shows regions that the first prediction compares."""
-        regions_compared = {reference.region for reference in example.find_compared(self.subject.record)}
+        regions_compared = {reference.region for reference in items.find_compared(self.subject.record)}
         return bool(regions_compared & set(self.figure.table["region"]))
 
     @property
@@ -118,7 +117,7 @@ def lay_out(subjects: Sequence[Subject[Run]], effects: Mapping[int, Sequence[Eff
         items_data = of_predictions.link_verdicts(subject, stem) if 0 < verdicts * _ROW <= data else Markup("")
         data -= len(items_data)
         shown = items.pick(subject, items.LIMIT, sentences)
-        first = example.example(subject.record, sentences[0])
+        first = items.example(subject.record, sentences[0])
         links = downloads.link_figure(figure.table, stem), items_data
         suites.append(SuiteOnPage(subject, stem, figure, kind, tuple(of_suite), shown, *first, *links))
     return suites

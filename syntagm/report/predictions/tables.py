@@ -9,7 +9,7 @@ from syntagm.report.html import HtmlTable, classes, heading, isolate, name_headi
 from syntagm.report.links import Links
 from syntagm.report.numbers import Column, Subject, interval, number
 from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.predictions.example import ExampleSentence
+from syntagm.report.predictions.items import ExampleSentence
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.suites import SuiteOnPage

@@ -12,7 +12,7 @@ from syntagm.report.html import HtmlTable, isolate, join, list_tags
 from syntagm.report.numbers import Subject, number
 from syntagm.report.predictions import items, scores, tables
 from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.predictions.example import prediction_in_words
+from syntagm.report.predictions.items import prediction_in_words
 from syntagm.report.predictions.model_pairs import IN_HEADLINE, Headline, ModelPair, Versus
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.suites import SuiteOnPage

@@ -28,7 +28,7 @@ from syntagm.report.html import (
 )
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Column, Subject
-from syntagm.report.predictions.example import find_compared, prediction_in_words
+from syntagm.report.predictions.items import find_compared, prediction_in_words
 from syntagm.report.predictions.scores import MEANINGS
 from syntagm.report.section import Data, Section, Variables
 from syntagm.report.site import strips

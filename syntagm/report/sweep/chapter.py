@@ -11,7 +11,7 @@ from syntagm.report.numbers import Subject, number
 from syntagm.report.predictions import scores, words
 from syntagm.report.predictions.chapter import TRAJECTORIES
 from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.predictions.example import example
+from syntagm.report.predictions.items import example
 from syntagm.report.predictions.tables import tabulate_example
 from syntagm.report.predictions.words import PredictionOnPage, explain_predictions, state_facts
 from syntagm.report.record import RECORD
