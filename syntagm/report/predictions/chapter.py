@@ -9,7 +9,7 @@ from markupsafe import Markup
 from syntagm.evaluation import FEW_NUMBERS, unseen
 from syntagm.report import downloads
 from syntagm.report.html import HtmlTable
-from syntagm.report.predictions import downloads as of_predictions, figures, model_pairs, scores, suites, tables, words
+from syntagm.report.predictions import evidence, evidence as of_predictions, figures, model_pairs, scores, tables, words
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.predictions.words import write_articles
 from syntagm.report.record import RECORD
@@ -193,7 +193,7 @@ COMPARED: Section[Evidence] = Section(
 
 def _draw_suites(chapter: Evidence, saved: bool) -> Iterator[Drawing]:
     if saved:
-        yield from suites.draw_suites(chapter.subjects, chapter.effects)
+        yield from evidence.draw_suites(chapter.subjects, chapter.effects)
         return
     for suite in chapter.suites:
         if len(suite.figure.table):
@@ -216,8 +216,8 @@ SUITE_BY_SUITE: Section[Evidence] = Section(
         ),
         "surprisals": ["0", "2", "4", "6", "8", "10", "12", "14", "16+"],
     },
-    versions=suites.VERSIONS,
-    least=lambda chapter, version: suites.least(chapter.suites, version),
+    versions=evidence.VERSIONS,
+    least=lambda chapter, version: evidence.least(chapter.suites, version),
 )
 
 

@@ -28,9 +28,9 @@ from syntagm.report.html import (
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Subject
 from syntagm.report.predictions import figures, items as items_of, tables, words
+from syntagm.report.predictions.evidence import SuiteOnPage, read_sentences
 from syntagm.report.predictions.items import example, find_compared
 from syntagm.report.predictions.scores import MEANINGS
-from syntagm.report.predictions.suites import SuiteOnPage, read_sentences
 from syntagm.report.predictions.words import explain_predictions, state_facts
 from syntagm.report.section import Data, Drawing, Section, Variables
 from syntagm.report.site.addresses import Addresses
