@@ -17,12 +17,12 @@ from syntagm.report.downloads import link
 from syntagm.report.html import isolate, join
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Column, Subject
-from syntagm.report.policy import embed
 from syntagm.report.predictions import figures, items, model_pairs, scores
 from syntagm.report.predictions.items import ExampleSentence, Shown
 from syntagm.report.predictions.model_pairs import Headline, ModelPair, headlines
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.section import Drawing, Variables
+from syntagm.report.shell import embed
 from syntagm.report.writing import writing_of
 from syntagm.runs import Run, ties_of, unit, whole
 from syntagm.stats import Comparison
