@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from syntagm.core import extras
 from syntagm.reading_times import EFFECTS, Analysis, cited, gain, lag, ms, shape
-from syntagm.report import paragraph, references
+from syntagm.report import methods, references
 from syntagm.report.alerts import Alert
 from syntagm.report.chapter import Chapter
 from syntagm.report.html import isolate
@@ -93,7 +93,7 @@ def _inputs(chapter: ReadingTimes) -> Table:
 
 
 def _show_read(chapter: ReadingTimes) -> Variables:
-    paragraphs = [paragraph.html(one.methods) for one in chapter.analyses if one.methods]
+    paragraphs = [methods.paragraph_html(one.methods) for one in chapter.analyses if one.methods]
     return {
         "paragraphs": paragraphs,
         "bibliography": references.bibtex(cited(chapter.analyses), [], extras.version("syntagm")),
