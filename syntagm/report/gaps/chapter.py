@@ -10,12 +10,12 @@ from markupsafe import Markup
 
 from syntagm.core import counted
 from syntagm.report import numbers
+from syntagm.report.chapter import RECORD
 from syntagm.report.gaps import evidence, tables
 from syntagm.report.gaps.evidence import TAG, Evidence, Lemmas, ModelOnSuite, SuiteOnPage
 from syntagm.report.gaps.tables import tabulate_cut_offs
 from syntagm.report.html import HtmlTable, isolate, join, list_tags
 from syntagm.report.numbers import Column, Subject
-from syntagm.report.record import RECORD
 from syntagm.report.section import Drawing, Section, Variables
 from syntagm.runs import Run
 from syntagm.stats import in_words

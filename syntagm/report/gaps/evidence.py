@@ -12,8 +12,15 @@ from markupsafe import Markup
 from syntagm.core import counted
 from syntagm.evaluation import Estimate, Group, MeasureName
 from syntagm.report import downloads, numbers, shell
-from syntagm.report.alerts import Alert, list_reasons, note_conventions, note_ties, warn_undefined, warn_unfinished
-from syntagm.report.chapter import Chapter
+from syntagm.report.chapter import (
+    Alert,
+    Chapter,
+    list_reasons,
+    note_conventions,
+    note_ties,
+    warn_undefined,
+    warn_unfinished,
+)
 from syntagm.report.downloads import link
 from syntagm.report.html import isolate
 from syntagm.report.numbers import Column, Subject

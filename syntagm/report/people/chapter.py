@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, final
 
 from syntagm.evaluation import People as Task
+from syntagm.report.chapter import RECORD
 from syntagm.report.predictions.chapter import COMPARED, METHODS, OVERVIEW, SUITES, by_tag
 from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.record import RECORD
 from syntagm.report.section import Drawing, Section
 from syntagm.runs import Run
 from syntagm.views import asks, ceiling, people, people_effects

@@ -8,11 +8,11 @@ from markupsafe import Markup
 
 from syntagm.evaluation import FEW_NUMBERS, unseen
 from syntagm.report import downloads
+from syntagm.report.chapter import RECORD
 from syntagm.report.html import HtmlTable
 from syntagm.report.predictions import evidence, evidence as of_predictions, figures, model_pairs, scores, tables, words
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.predictions.words import write_articles
-from syntagm.report.record import RECORD
 from syntagm.report.section import Data, Drawing, Section, Variables
 from syntagm.stats import in_words, interval
 from syntagm.views import Table, shared_words

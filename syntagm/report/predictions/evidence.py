@@ -11,8 +11,15 @@ from markupsafe import Markup
 from syntagm.core import UsageError, counted
 from syntagm.evaluation import DEFAULT, People
 from syntagm.report import downloads, numbers, shell
-from syntagm.report.alerts import Alert, note_conventions, note_ties, note_unknown, warn_undefined, warn_unfinished
-from syntagm.report.chapter import Chapter
+from syntagm.report.chapter import (
+    Alert,
+    Chapter,
+    note_conventions,
+    note_ties,
+    note_unknown,
+    warn_undefined,
+    warn_unfinished,
+)
 from syntagm.report.downloads import link
 from syntagm.report.html import isolate, join
 from syntagm.report.links import Rows

@@ -9,8 +9,7 @@ from markupsafe import Markup
 from syntagm.core import extras
 from syntagm.reading_times import EFFECTS, Analysis, cited, gain, lag, ms, shape
 from syntagm.report import methods, references
-from syntagm.report.alerts import Alert
-from syntagm.report.chapter import Chapter
+from syntagm.report.chapter import Alert, Chapter
 from syntagm.report.html import isolate
 from syntagm.report.section import Drawing, Section, Variables
 from syntagm.views import Cell, Table

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from syntagm.core import FormulaError, InputError
 from syntagm.evaluation import DEFAULT, SENTENCES, Kind, Reading, SuiteRecord, whole_sentences
 from syntagm.evaluation.regions import regions
-from syntagm.report.alerts import Alert, note_conventions
+from syntagm.report.chapter import Alert, note_conventions
 from syntagm.report.html import (
     HtmlTable,
     classes,

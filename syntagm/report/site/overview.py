@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
 from syntagm.evaluation import People
-from syntagm.report.chapter import Chapter
+from syntagm.report.chapter import RECORD, Chapter
 from syntagm.report.gaps import chapter as gaps
 from syntagm.report.gaps.evidence import Evidence as EvidenceOfGaps
 from syntagm.report.people import chapter as people
 from syntagm.report.predictions import chapter as predictions
 from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.record import RECORD
 from syntagm.report.section import Section
 from syntagm.report.site.materials import WITHOUT_RESULTS
 from syntagm.report.site.model_groups import MODEL_GROUPS

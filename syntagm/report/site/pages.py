@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from syntagm.core import UsageError, csv
 from syntagm.report import shell
-from syntagm.report.alerts import Alert
+from syntagm.report.chapter import Alert
 from syntagm.report.html import isolate, join
 from syntagm.report.links import Links, Rows
 from syntagm.report.numbers import Subject

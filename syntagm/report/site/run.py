@@ -9,7 +9,7 @@ from typing import Any, final
 from markupsafe import Markup
 
 from syntagm.core import integrity
-from syntagm.report.alerts import Alert, list_reasons, note_unknown, warn_unfinished
+from syntagm.report.chapter import Alert, list_reasons, note_unknown, warn_unfinished
 from syntagm.report.html import HtmlTable, classes, heading, isolate, row, row_heading, text_cell
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.section import Data, Section, Variables

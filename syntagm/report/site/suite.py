@@ -12,7 +12,7 @@ from markupsafe import Markup
 from syntagm.core import counted
 from syntagm.evaluation import Kind
 from syntagm.report import downloads
-from syntagm.report.alerts import Alert, note_conventions, note_unknown
+from syntagm.report.chapter import Alert, note_conventions, note_unknown
 from syntagm.report.html import (
     HtmlTable,
     classes,

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from syntagm.core import counted
 from syntagm.evaluation import Estimate, Group
 from syntagm.report import html
+from syntagm.report.chapter import RECORD
 from syntagm.report.html import HtmlTable, heading, isolate, name_headings, number_headings, row, row_heading
 from syntagm.report.numbers import Column, Subject, number
 from syntagm.report.predictions import scores, words
@@ -20,7 +21,6 @@ from syntagm.report.predictions.model_pairs import Headline, ModelPair
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.tables import link_suite, tabulate_example
 from syntagm.report.predictions.words import PredictionOnPage, explain_predictions, state_facts
-from syntagm.report.record import RECORD
 from syntagm.report.section import Drawing, Section, Variables
 from syntagm.report.writing import writing_of
 from syntagm.runs import Run, group_of
