@@ -9,7 +9,46 @@ from markupsafe import Markup, escape
 
 from syntagm.evaluation import Chance, Estimate, p_value
 from syntagm.report.numbers import breakable, interval, number
+from syntagm.suites import UNKNOWN, Direction, Language, language_of, scripts
 from syntagm.views import Effect, Table
+
+# `dir="auto"` is not enough: it goes by the first letter, and does not look into the elements that isolate tokens.
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How the sentences of a suite are written."""
+
+    language: Language = UNKNOWN  # their language; `UNKNOWN` if the suite does not say it
+
+    @property
+    def lang(self) -> str:
+        """The tag of the language; "" if it isn't known."""
+        return "" if self.language is UNKNOWN else self.language.tag
+
+    def direction(self, text: str = "") -> Direction:
+        """Return the direction of a text: that of the language, or else that of most letters of the text."""
+        known = self.language.scripts
+        return scripts.direction_of(known) if known else scripts.direction(text)
+
+    def attributes(self, text: str = "") -> Markup:
+        """Return the attributes of the element with a text, with a space before them.
+
+        >>> writing_of({"language": "ar"}).attributes(), writing_of({}).attributes("The keys")
+        (Markup(' lang="ar" dir="rtl"'), Markup(' dir="ltr"'))
+        """
+        lang = Markup(' lang="%s"') % self.lang if self.lang else Markup("")
+        return lang + Markup(' dir="%s"') % self.direction(text)
+
+
+# That of sentences whose language is not known.
+UNKNOWN_WRITING = Writing()
+
+
+def writing_of(tags: Mapping[str, str]) -> Writing:
+    """Return how the sentences of a suite with some tags are written."""
+    return Writing(language_of(tags))
+
 
 # With more rows than this, a table has a search field.
 LONG = 12

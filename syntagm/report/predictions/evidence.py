@@ -21,7 +21,7 @@ from syntagm.report.chapter import (
     warn_unfinished,
 )
 from syntagm.report.downloads import link
-from syntagm.report.html import isolate, join
+from syntagm.report.html import isolate, join, writing_of
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions import figures, items, model_pairs, scores
@@ -30,7 +30,6 @@ from syntagm.report.predictions.model_pairs import Headline, ModelPair, headline
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.section import Drawing, Variables
 from syntagm.report.shell import embed
-from syntagm.report.writing import writing_of
 from syntagm.runs import Run, ties_of, unit, whole
 from syntagm.stats import Comparison
 from syntagm.views import COLUMNS, Effect, Figure, Table, claims, contrast, score_row

@@ -5,14 +5,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from markupsafe import Markup, escape
 
 from syntagm.report import html
-from syntagm.report.html import HtmlTable, classes, heading, isolate, name_headings, number_headings, row, row_heading
+from syntagm.report.html import (
+    UNKNOWN_WRITING,
+    HtmlTable,
+    Writing,
+    classes,
+    heading,
+    isolate,
+    name_headings,
+    number_headings,
+    row,
+    row_heading,
+)
 from syntagm.report.links import Links
 from syntagm.report.numbers import Column, Subject, interval, number
 from syntagm.report.predictions.evidence import Evidence, SuiteOnPage
 from syntagm.report.predictions.items import ExampleSentence
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
-from syntagm.report.writing import UNKNOWN_WRITING, Writing
 from syntagm.runs import Run
 from syntagm.stats import Comparison
 

@@ -8,14 +8,13 @@ from markupsafe import Markup
 from syntagm.core import counted
 from syntagm.evaluation import Estimate, SuiteRecord
 from syntagm.report import html, numbers
-from syntagm.report.html import HtmlTable, isolate, join, list_tags
+from syntagm.report.html import HtmlTable, isolate, join, list_tags, writing_of
 from syntagm.report.numbers import Subject, number
 from syntagm.report.predictions import items, scores, tables
 from syntagm.report.predictions.evidence import Evidence, SuiteOnPage
 from syntagm.report.predictions.items import prediction_in_words
 from syntagm.report.predictions.model_pairs import IN_HEADLINE, Headline, ModelPair, Versus
 from syntagm.report.predictions.scores import ScoreRow
-from syntagm.report.writing import writing_of
 from syntagm.runs import Run
 
 

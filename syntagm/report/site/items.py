@@ -10,10 +10,10 @@ from typing import Any, final
 import polars as pl
 
 from syntagm.evaluation import Kind
+from syntagm.report.html import Writing, writing_of
 from syntagm.report.numbers import Subject
 from syntagm.report.site.addresses import keys
 from syntagm.report.site.selection import Choices, Selection, select
-from syntagm.report.writing import Writing, writing_of
 from syntagm.runs import Run
 from syntagm.stats import matching
 

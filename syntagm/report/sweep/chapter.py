@@ -11,7 +11,16 @@ from syntagm.core import counted
 from syntagm.evaluation import Estimate, Group
 from syntagm.report import html
 from syntagm.report.chapter import RECORD
-from syntagm.report.html import HtmlTable, heading, isolate, name_headings, number_headings, row, row_heading
+from syntagm.report.html import (
+    HtmlTable,
+    heading,
+    isolate,
+    name_headings,
+    number_headings,
+    row,
+    row_heading,
+    writing_of,
+)
 from syntagm.report.numbers import Column, Subject, number
 from syntagm.report.predictions import scores, words
 from syntagm.report.predictions.chapter import TRAJECTORIES
@@ -22,7 +31,6 @@ from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.tables import link_suite, tabulate_example
 from syntagm.report.predictions.words import PredictionOnPage, explain_predictions, state_facts
 from syntagm.report.section import Drawing, Section, Variables
-from syntagm.report.writing import writing_of
 from syntagm.runs import Run, group_of
 from syntagm.stats import in_words
 from syntagm.views import Figure, shared_words
