@@ -1,5 +1,5 @@
 from syntagm.report import methods as methods, references as references, shell as shell
-from syntagm.report.drawings import save as save
+from syntagm.report.page import save as save
 from syntagm.report.page import report as report
 from syntagm.report.predictions.items import formula_in_words as formula_in_words
 from syntagm.report.section import Section as Section

@@ -17,8 +17,7 @@ from syntagm.core import SyntagmError
 from syntagm.reading_times import record
 from syntagm.report import shell
 from syntagm.report.downloads import file_name
-from syntagm.report.page import refuse_runs
-from syntagm.report.reading import opening
+from syntagm.report.page import open_reading, refuse_runs
 from syntagm.report.serve.page_cache import PageCache, key_of, key_within
 from syntagm.report.serve.routes import Asked, Missing, Route, content, download, page
 from syntagm.report.site import pages
@@ -69,7 +68,7 @@ class Shelf:
             refuse_runs(runs)
         self._runs, self._suites, self._clock, self._looked = list(runs), suites, clock, clock()
         self._reading, self._cache = reading, cache
-        self._analyses = opening.open_all(reading)
+        self._analyses = open_reading(reading)
         self._state = self._look()
         self._key = key_of(self._runs, suites, self._files()) if cache else ""
         self._site: Site | None = None
@@ -144,7 +143,7 @@ class Shelf:
                 if run.name != run.recorded_name:
                     renewed.name = run.name
                 opened.append(renewed)
-            analyses = opening.open_all(self._reading)
+            analyses = open_reading(self._reading)
             site = Site(opened, self._suites, analyses)
             key = key_of(opened, self._suites, self._files()) if self._cache else ""
             with self._lock:

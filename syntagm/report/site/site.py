@@ -8,12 +8,11 @@ from markupsafe import Markup
 
 from syntagm.core import UsageError, counted
 from syntagm.evaluation import DEFAULT, LINKINGS, TREATMENTS, Convention
-from syntagm.report import methods, shell
+from syntagm.report import methods, page, shell
 from syntagm.report.chapter import Chapter
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.page import refuse_runs
 from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.reading import opening
 from syntagm.report.site import pages
 from syntagm.report.site.addresses import CHECKPOINTS, OVERVIEW, READING, Addresses, Place, Query, keys
 from syntagm.report.site.checkpoints import CheckpointPage, Checkpoints
@@ -49,7 +48,7 @@ class Site:
         if runs or not (suites or analyses):
             refuse_runs(runs)
         self.runs = runs
-        self.reading = opening.chapter_on(analyses)
+        self.reading = page.reading_chapter(analyses)
         self.chapter = overview_of(runs) if runs else None
         columns, of_runs = (self.chapter.columns, self.chapter.subjects) if self.chapter else ((), ())
         self.columns: dict[str, Column[Any]] = {column.name: column for column in columns}
