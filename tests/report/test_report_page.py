@@ -21,7 +21,7 @@ from syntagm.evaluation import Kind
 from syntagm.evaluation.measures.surprisal import Surprisal
 from syntagm.models.names import load
 from syntagm.report import report, save
-from syntagm.report.downloads import link
+from syntagm.report.links import csv_link
 from syntagm.report.page import CEILING
 from syntagm.runs import Run, run_suites as run
 from syntagm.stats import paired
@@ -74,7 +74,7 @@ def spreadsheet_files(folder: Path) -> list[str]:
     """The same texts in a CSV file for programs, and in one that a report saves."""
     rows = [(text, -0.5) for text in FORMULAS]
     (folder / "program.csv").write_text("".join(csv.lines(("text", "bits"), rows)), "utf-8", newline="")
-    href = re.findall('href="(.*?)"', link("a.csv", ("text", "bits"), rows))[0]
+    href = re.findall('href="(.*?)"', csv_link("a.csv", ("text", "bits"), rows))[0]
     (folder / "person.csv").write_text(unquote(href.partition(",")[2]), "utf-8", newline="")
     return ["program.csv", "person.csv"]
 

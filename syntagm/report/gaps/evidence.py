@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from syntagm.core import counted
 from syntagm.evaluation import Estimate, Group, MeasureName
-from syntagm.report import downloads, numbers, shell
+from syntagm.report import numbers, shell
 from syntagm.report.chapter import (
     Alert,
     Chapter,
@@ -21,8 +21,8 @@ from syntagm.report.chapter import (
     warn_undefined,
     warn_unfinished,
 )
-from syntagm.report.downloads import link
 from syntagm.report.html import isolate
+from syntagm.report.links import csv_link, file_name
 from syntagm.report.numbers import Column, Subject
 from syntagm.runs import Run, named
 from syntagm.views import comparability, frequency_bands, kept, lemma_groups
@@ -252,7 +252,7 @@ LEMMA_COLUMNS = ("model", "label", "lemma", "contexts", "won", "right", "wrong")
 
 def link_estimates(columns: Sequence[Column[Run]]) -> Markup:
     """Return a link to every estimate of every run, at every cut-off."""
-    return link("scores.csv", COLUMNS, (row for column in columns for row in _rows(column)), "all scores as CSV")
+    return csv_link("scores.csv", COLUMNS, (row for column in columns for row in _rows(column)), "all scores as CSV")
 
 
 def _rows(column: Column[Run]) -> Iterator[tuple[object, ...]]:
@@ -271,7 +271,7 @@ def link_lemmas(columns: Sequence[Column[Run]], suite: str, stem: str) -> Markup
     """Return a link to the sums of every lemma in a suite."""
     tables = ((column, kept.lemmas(column.run, suite).select(LEMMA_COLUMNS[1:])) for column in columns)
     rows = ((column.name, *row) for column, table in tables for row in table.iter_rows())
-    return link(f"{stem}-lemmas.csv", LEMMA_COLUMNS, rows, "every lemma as CSV")
+    return csv_link(f"{stem}-lemmas.csv", LEMMA_COLUMNS, rows, "every lemma as CSV")
 
 
 def link_contexts(columns: Sequence[Column[Run]], suite: str, stem: str) -> Markup:
@@ -279,7 +279,7 @@ def link_contexts(columns: Sequence[Column[Run]], suite: str, stem: str) -> Mark
     shown = ("item", "left", "right", "label", "items", "eligible", "equal_weight", "model_weight", "covered")
     tables = ((column, kept.contexts(column.run, suite).select(shown)) for column in columns)
     rows = ((column.name, *row) for column, table in tables for row in table.iter_rows())
-    return link(f"{stem}-contexts.csv", ("model", *shown), rows, "every context as CSV")
+    return csv_link(f"{stem}-contexts.csv", ("model", *shown), rows, "every context as CSV")
 
 
 # The versions of the section: with links that save the tables of suites, if `data`, and lemmas and contexts, if `examples`.
@@ -316,7 +316,7 @@ def lay_out(subjects: Sequence[Subject[Run]]) -> list[SuiteOnPage]:
     room = shell.DATA
     suites = []
     for subject in subjects:
-        stem, links = downloads.file_name(subject.number, subject.name), [Markup(""), Markup("")]
+        stem, links = file_name(subject.number, subject.name), [Markup(""), Markup("")]
         for place, table_link in enumerate((link_lemmas, link_contexts)):
             link = table_link(subject.columns, subject.name, stem)
             links[place] = link if len(link) <= room else Markup("")

@@ -7,7 +7,7 @@ from typing import Any, final
 from markupsafe import Markup
 
 from syntagm.evaluation import FEW_NUMBERS, unseen
-from syntagm.report import downloads
+from syntagm.report import links
 from syntagm.report.chapter import RECORD
 from syntagm.report.html import HtmlTable
 from syntagm.report.predictions import evidence, evidence as of_predictions, figures, model_pairs, scores, tables, words
@@ -90,7 +90,7 @@ def _draw_effects(chapter: Evidence, saved: bool) -> Iterator[Drawing]:
     for number, forest in enumerate(forests, 1):
         if forest.model:
             stem, label = (
-                f"effects-{downloads.file_name(number, forest.model)}",
+                f"effects-{links.file_name(number, forest.model)}",
                 f"Figure: effects under {forest.model}",
             )
             sides = words.count_sides(forest.model, forest.effects, forest.above, forest.below)

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from syntagm.core import UsageError, counted
 from syntagm.evaluation import DEFAULT, People
-from syntagm.report import downloads, numbers, shell
+from syntagm.report import numbers, shell
 from syntagm.report.chapter import (
     Alert,
     Chapter,
@@ -20,9 +20,8 @@ from syntagm.report.chapter import (
     warn_undefined,
     warn_unfinished,
 )
-from syntagm.report.downloads import link
 from syntagm.report.html import isolate, join, writing_of
-from syntagm.report.links import Rows
+from syntagm.report.links import Rows, csv_link, figure_link, file_name
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions import figures, items, model_pairs, scores
 from syntagm.report.predictions.items import ExampleSentence, Shown
@@ -64,7 +63,7 @@ def link_verdicts(subject: Subject[Run], stem: str) -> Markup:
         for column in subject.columns
         for row in column.run.results(subject.name).select(columns[1:]).iter_rows()
     ]
-    return link(f"{stem}-items.csv", columns, rows, "every item as CSV")
+    return csv_link(f"{stem}-items.csv", columns, rows, "every item as CSV")
 
 
 def _row_of(pair: ModelPair, subject: Subject[Run], comparison: Comparison) -> tuple[object, ...]:
@@ -171,12 +170,12 @@ def lay_out(subjects: Sequence[Subject[Run]], effects: Mapping[int, Sequence[Eff
         of_suite = effects[subject.number]
         kind, figure = figures.suite(subject, "", sentences, of_suite)
         verdicts = sum(column.judged[subject.name] for column in subject.columns) * len(subject.record.predictions)
-        stem = downloads.file_name(subject.number, subject.name)
+        stem = file_name(subject.number, subject.name)
         items_data = link_verdicts(subject, stem) if 0 < verdicts * _ROW <= data else Markup("")
         data -= len(items_data)
         shown = items.pick(subject, items.LIMIT, sentences)
         first = items.example(subject.record, sentences[0])
-        links = downloads.link_figure(figure.table, stem), items_data
+        links = figure_link(figure.table, stem), items_data
         suites.append(SuiteOnPage(subject, stem, figure, kind, tuple(of_suite), shown, *first, *links))
     return suites
 
@@ -191,7 +190,7 @@ def draw_suites(subjects: Sequence[Subject[Run]], effects: Mapping[int, Sequence
     for subject in subjects:
         _, figure = figures.suite(subject, subject.title, read_sentences(subject), effects[subject.number])
         if len(figure.table):
-            yield Drawing(downloads.file_name(subject.number, subject.name), figure)
+            yield Drawing(file_name(subject.number, subject.name), figure)
 
 
 def least(suites: Sequence[SuiteOnPage], version: Variables) -> int:

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from syntagm.core import SyntagmError
 from syntagm.reading_times import record
 from syntagm.report import shell
-from syntagm.report.downloads import file_name
+from syntagm.report.links import file_name
 from syntagm.report.page import open_reading, refuse_runs
 from syntagm.report.serve.page_cache import PageCache, key_of, key_within
 from syntagm.report.serve.routes import Asked, Missing, Route, content, download, page

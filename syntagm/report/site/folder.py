@@ -20,7 +20,7 @@ from typing import Any
 
 from syntagm.core import Form, RunError, SyntagmError, UsageError, atomic, public, regular
 from syntagm.report import page, shell
-from syntagm.report.downloads import file_name
+from syntagm.report.links import file_name
 from syntagm.report.predictions.items import LIMIT, pick
 from syntagm.report.site import pages
 from syntagm.report.site.addresses import (

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from syntagm.core import counted
 from syntagm.evaluation import Kind
-from syntagm.report import downloads
+from syntagm.report import links
 from syntagm.report.chapter import Alert, note_conventions, note_unknown
 from syntagm.report.html import (
     HtmlTable,
@@ -246,7 +246,7 @@ def _draw_margins(page: SuitePage) -> Iterator[Drawing]:
 
 
 def _stem(number: int, measure: str) -> str:
-    return f"margins-{downloads.file_name(number, measure)}"
+    return f"margins-{links.file_name(number, measure)}"
 
 
 MARGINS: Section[SuitePage] = Section(
