@@ -18,8 +18,7 @@ from syntagm.report.site.addresses import CHECKPOINTS, OVERVIEW, READING, Addres
 from syntagm.report.site.checkpoints import CheckpointPage, Checkpoints
 from syntagm.report.site.item import ItemPage, pair_of
 from syntagm.report.site.items import Items
-from syntagm.report.site.materials import MaterialsPage, sentences_of, subjects_of
-from syntagm.report.site.overview import overview_of
+from syntagm.report.site.overview import MaterialsPage, overview_of, sentences_of, subjects_of
 from syntagm.report.site.run import RunPage
 from syntagm.report.site.search import SearchPage
 from syntagm.report.site.suite import Drawn, SuitePage
