@@ -33,9 +33,8 @@ from syntagm.report.predictions.scores import MEANINGS
 from syntagm.report.section import Data, Section, Variables
 from syntagm.report.site import strips
 from syntagm.report.site.addresses import Addresses, Query
-from syntagm.report.site.items import VERDICT_COLUMNS, Items, Verdict
+from syntagm.report.site.items import VERDICT_COLUMNS, Items, Selection, Verdict
 from syntagm.report.site.pages import OnePage, Step
-from syntagm.report.site.selection import Selection
 from syntagm.runs import TOKEN_COLUMNS, Run, unit
 from syntagm.stats import matching
 from syntagm.views import Differences, comparisons, contrast, within, words

@@ -10,9 +10,8 @@ from syntagm.report.html import HtmlTable, heading, isolate, row, row_heading, t
 from syntagm.report.links import Rows
 from syntagm.report.section import Data, Section, Variables
 from syntagm.report.site.addresses import SEARCH, Addresses
-from syntagm.report.site.items import Items
+from syntagm.report.site.items import PAGE, Items
 from syntagm.report.site.pages import OnePage, Step
-from syntagm.report.site.selection import PAGE
 
 # The most sentences that a search finds.
 MOST = 1000

@@ -34,9 +34,8 @@ from syntagm.report.predictions.scores import MEANINGS
 from syntagm.report.predictions.words import explain_predictions, state_facts
 from syntagm.report.section import Data, Drawing, Section, Variables
 from syntagm.report.site.addresses import Addresses
-from syntagm.report.site.items import VERDICT_COLUMNS, Items, Verdict
+from syntagm.report.site.items import CELLS, ORDERS, PAGE, VERDICT_COLUMNS, VERDICTS, Items, Selection, Verdict
 from syntagm.report.site.pages import OnePage, Step
-from syntagm.report.site.selection import CELLS, ORDERS, PAGE, VERDICTS, Selection
 from syntagm.runs import Run
 from syntagm.views import coverage, margins
 
