@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     """Answer requests until Ctrl-C; print the address first."""
     from syntagm.cli import DONE
     from syntagm.report import PageCache, Route, limits, moved, read_password, routes
-    from syntagm.report.serve.server import serve
+    from syntagm.report.serve.application import serve
     from syntagm.suites import read_suites
 
     password = read_password(options.password_file) if options.password_file else None

@@ -15,10 +15,9 @@ from asking import HOST, ask, opened
 
 from syntagm.core import InputError, RunError, UsageError
 from syntagm.report import Asked, Missing, Route, download, limits, read_password
-from syntagm.report.serve.application import build
+from syntagm.report.serve.application import build, serve
 from syntagm.report.serve.gate import SESSION_SECONDS, SESSIONS, TRIES, Gate, Password
 from syntagm.report.serve.routes import page
-from syntagm.report.serve.server import serve
 
 
 def said(asked: Asked) -> object:
