@@ -18,7 +18,6 @@ from syntagm.reading_times import (
     Source,
     alarms,
     analyses,
-    curves,
     effects,
     exclusions,
     fitting,
@@ -433,7 +432,7 @@ def test_effects_by_lag_follow_positions_not_rows() -> None:
     def effects(order: np.ndarray, position: np.ndarray) -> list[float]:
         table = {name: values[order] for name, values in (columns | {"position": position}).items()}
         rows = fitting.prepare(source(table), Request("time", ("length",), REQUEST.added))["bits"]
-        found = curves.next_word("bits", rows, "ols", ())
+        found = analyses.next_word("bits", rows, "ols", ())
         assert found is not None
         return found.values.tolist()
 
