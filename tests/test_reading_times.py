@@ -29,7 +29,6 @@ from syntagm.reading_times import (
     record,
     regressions,
     slopes as costs,
-    splines,
     tables,
     views,
 )
@@ -145,13 +144,13 @@ def test_lags_stop_at_texts_and_participants_and_cover_every_column() -> None:
 
 def test_splines_are_natural_and_penalised_by_their_curvature() -> None:
     values = np.random.default_rng(2).gamma(2, 3, 300)
-    basis = splines.basis(values, "bits", 7)
+    basis = regressions.basis(values, "bits", 7)
     heights = np.cos(basis.knots)
     reference = interpolate.CubicSpline(basis.knots, heights, bc_type="natural")
     places = np.linspace(basis.knots[0], basis.knots[-1], 50)
-    found = splines._cardinal(basis, places) @ heights
+    found = regressions._cardinal(basis, places) @ heights
     np.testing.assert_allclose(found, reference(places), atol=1e-12)
-    beyond = splines._cardinal(basis, basis.knots[-1] + np.array([0.0, 1, 2])) @ heights
+    beyond = regressions._cardinal(basis, basis.knots[-1] + np.array([0.0, 1, 2])) @ heights
     np.testing.assert_allclose(np.diff(beyond), reference(basis.knots[-1], 1), rtol=1e-9)
     # The integral of the squared second derivative, which is linear between knots, of each curved part is 1.
     bends = basis.curvature @ basis.parts

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from syntagm.core import InputError, SyntagmError, UsageError
-from syntagm.reading_times import fitting, record, regressions, slopes, splines
+from syntagm.reading_times import fitting, record, regressions, slopes
 from syntagm.reading_times.alarms import Alarm
 from syntagm.reading_times.effects import UNITS
 from syntagm.reading_times.fitting import COLUMNS, Linearity, Outcome
@@ -55,7 +55,7 @@ def curve_of_shape(label: str, rows: Observations) -> list[tuple[str, float, flo
     added = rows.added[label]
     straight = rows.columns((*rows.baseline, *added))
     values = regressions.smoothed(rows, added)
-    bases = [splines.basis(column, name) for name, column in values.items()]
+    bases = [regressions.basis(column, name) for name, column in values.items()]
     curve = regressions.smooth(
         straight.values, [base.at(column) for base, column in zip(bases, values.values(), strict=True)], rows.times
     )

@@ -312,18 +312,18 @@ def linearity(label: str, rows: Observations) -> list[Linearity]:
     # the other columns. Rows count as independent, so with several participants p is too small.
     from scipy.special import fdtrc
 
-    from syntagm.reading_times import splines
+    from syntagm.reading_times import regressions
 
     added = rows.added[label]
     straight = rows.columns((*rows.baseline, *added)).values
     values = regressions.smoothed(rows, added)
-    blocks = [splines.basis(column, name).at(column) for name, column in values.items()]
+    blocks = [regressions.basis(column, name).at(column) for name, column in values.items()]
     curve = regressions.smooth(straight, blocks, rows.times)
     simple = regressions.least_squares(straight, rows.times)
     rss = simple.variance * simple.freedom
     found = []
     for (name, column), edf in zip(values.items(), curve.edf, strict=True):
-        bent = splines.basis(column, name, 5).at(column)
+        bent = regressions.basis(column, name, 5).at(column)
         larger = regressions.least_squares(np.column_stack([straight, bent / np.abs(bent).max(axis=0)]), rows.times)
         difference = int(simple.freedom - larger.freedom)
         if not difference:
