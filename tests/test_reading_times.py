@@ -21,7 +21,6 @@ from syntagm.reading_times import (
     effects,
     exclusions,
     fitting,
-    folds,
     joining,
     layouts,
     observations,
@@ -62,14 +61,14 @@ def test_contiguous_folds_are_those_of_cut(rows: int, count: int) -> None:
     """R: breaks are seq(1, n, length.out = K + 1), and a row belongs to the interval (lower, upper]."""
     borders = [1 + (rows - 1) * at / count for at in range(1, count)]
     expected = [1 + sum(number > border + 1e-9 for border in borders) for number in range(1, rows + 1)]
-    assert folds.contiguous(rows, count).tolist() == expected
+    assert fitting.contiguous_folds(rows, count).tolist() == expected
 
 
 def test_held_out_likelihoods_of_least_squares() -> None:
     """Each fold is fitted by the normal equations, without the code of the package."""
     data = example()
     outcome = fitting.fit(source(data), REQUEST)
-    fold_of = folds.contiguous(240, 10)
+    fold_of = fitting.contiguous_folds(240, 10)
     for columns, found in ((["length"], outcome.gains[0].baseline), (["length", "bits"], outcome.gains[0].full)):
         matrix = np.column_stack([np.ones(240), *(data[name] for name in columns)])
         for fold in range(1, 11):
