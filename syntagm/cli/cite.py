@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     if silent := [one.name for one in reading if not one.methods]:
         expected = "one of `syntagm reading fit` or `reading effects`"
         raise UsageError(silent[0], "an analysis without a methods paragraph", expected)
-    paragraphs = [*(methods.methods_paragraphs(runs) if runs else []), *(one.methods for one in reading)]
+    paragraphs = [*(methods.paragraphs(runs) if runs else []), *(one.methods for one in reading)]
     if options.format == "latex":
         paragraphs = [methods.latex(paragraph) for paragraph in paragraphs]
     bibliography = references.bibtex([*methods.keys(runs), *cited(reading), *also], runs, extras.version("syntagm"))

@@ -33,7 +33,7 @@ _BLANKS = {"differing": "differ in one word", "shared": "share a word of the lis
 _INTERVALS = ("wilson-1927-probable", "korn-graubard-1998-confidence")
 
 
-def methods_paragraphs(runs: Sequence[Run]) -> list[str]:
+def paragraphs(runs: Sequence[Run]) -> list[str]:
     """Return paragraphs in Markdown about models and suites, measures, statistics and software, with a list of the suites."""
     suites = _suites(runs)
     # People are asked, and have no surprisals.
@@ -417,9 +417,9 @@ class MethodsText:
 
 def methods_text(runs: Sequence[Run]) -> MethodsText:
     """Return the methods section about runs that `syntagm cite` writes."""
-    paragraphs = tuple(paragraph_html(paragraph) for paragraph in methods_paragraphs(runs))
+    shown = tuple(map(paragraph_html, paragraphs(runs)))
     bibliography = references.bibtex(keys(runs), runs, extras.version("syntagm"))
-    return MethodsText(paragraphs, bibliography, tuple(list_unknown_sources(runs)))
+    return MethodsText(shown, bibliography, tuple(list_unknown_sources(runs)))
 
 
 def paragraph_html(paragraph: str) -> Markup:

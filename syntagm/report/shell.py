@@ -48,6 +48,7 @@ CEILING = 10_000_000
 # The most bytes for all figures together (or half of the ceiling, if that is less), and for all verdicts as CSV.
 FIGURES, DATA = 5_000_000, 1_500_000
 _HERE = Path(__file__).parent
+_TEMPLATES = _HERE / "templates"
 
 
 class _Loader(FileSystemLoader):
@@ -67,7 +68,7 @@ def _environment(folder: Path) -> Environment:
     return environment
 
 
-def render_part(template: str, variables: Mapping[str, Any], folder: Path = _HERE) -> str:
+def render_part(template: str, variables: Mapping[str, Any], folder: Path = _TEMPLATES) -> str:
     """Render a template of a part of a page."""
     return _environment(folder).get_template(template).render(variables)
 
@@ -106,7 +107,7 @@ LINKED = link("/")
 def render(template: str, variables: Mapping[str, Any], frame: Frame = WHOLE) -> str:
     """Render a template that extends `shell.html`. Nothing on the page, or in the data of its script, hides or reorders text."""
     around = {"version": extras.version("syntagm"), "frame": frame}
-    return visible(_environment(_HERE).get_template(template).render(around, **variables))
+    return visible(_environment(_TEMPLATES).get_template(template).render(around, **variables))
 
 
 def write_first(path: Path, versions: Iterable[str], ceiling: int) -> int:

@@ -90,11 +90,11 @@ def test_the_paragraph_says_what_was_run(tmp_path: Path, capsys: pytest.CaptureF
 def test_whole_sentences_have_no_rule_for_regions(tmp_path: Path) -> None:
     plain = pairs("plain", ("the dog barks", "the dog bark"), tags={"seed": "4"})
     whole = toy_run(tmp_path / "whole", plain)
-    _, measure, _, suites = methods.methods_paragraphs([whole])
+    _, measure, _, suites = methods.paragraphs([whole])
     assert "The value of a sentence is the sum" in measure
     assert "region" not in measure
     assert "1 item, made with seed 4)" in suites
-    _, measure, *_ = methods.methods_paragraphs([whole, toy_run(tmp_path / "regions", agreement())])
+    _, measure, *_ = methods.paragraphs([whole, toy_run(tmp_path / "regions", agreement())])
     assert "The value of a region is the sum" in measure
     assert "A token belongs to the region" in measure
 
@@ -103,17 +103,17 @@ def test_whole_sentences_have_no_rule_for_regions(tmp_path: Path) -> None:
 def test_the_paragraph_and_the_report_say_that_items_were_sampled(tmp_path: Path) -> None:
     few, whole = sampled(agreement(), 2, 5), agreement("whole")
     one, both = toy_run(tmp_path / "one", few), toy_run(tmp_path / "both", few, whole)
-    assert "evaluated: 2 of 3 items, drawn at random (seed 5)." in methods.methods_paragraphs([one])[0]
+    assert "evaluated: 2 of 3 items, drawn at random (seed 5)." in methods.paragraphs([one])[0]
     # The seed is said once; each suite has its own only if they differ.
-    assert methods.methods_paragraphs([one])[-1].endswith(", 2 of 3 items).")
+    assert methods.paragraphs([one])[-1].endswith(", 2 of 3 items).")
     other = toy_run(tmp_path / "other", sampled(agreement(), 1, 6))
-    assert methods.methods_paragraphs([one, other])[-1].endswith(", 1 of 3 items, drawn with seed 6).")
+    assert methods.paragraphs([one, other])[-1].endswith(", 1 of 3 items, drawn with seed 6).")
     assert (
-        "evaluated: in 1 of 2 suites 2 of 3 items, drawn at random (seed 5)." in methods.methods_paragraphs([both])[0]
+        "evaluated: in 1 of 2 suites 2 of 3 items, drawn at random (seed 5)." in methods.paragraphs([both])[0]
     )
-    assert methods.methods_paragraphs([both])[-1].endswith(f"`whole` ({both.suites[1].hash[:8]}, 3 items).")
+    assert methods.paragraphs([both])[-1].endswith(f"`whole` ({both.suites[1].hash[:8]}, 3 items).")
     assert "1 suite, 2 items; only a sample of the items: 2 of 3 items, drawn" in written(tmp_path, one).text
-    assert "drawn at random" not in str(methods.methods_paragraphs([toy_run(tmp_path / "all", whole)]))
+    assert "drawn at random" not in str(methods.paragraphs([toy_run(tmp_path / "all", whole)]))
 
 
 def test_comparisons_are_cited_where_models_share_a_suite(tmp_path: Path) -> None:
@@ -126,10 +126,10 @@ def test_comparisons_are_cited_where_models_share_a_suite(tmp_path: Path) -> Non
 def test_tests_are_named_only_if_the_runs_admit_them(tmp_path: Path) -> None:
     one, two = toy_run(tmp_path / "a", agreement()), toy_run(tmp_path / "b", agreement(), model="random")
     assert "holm-1979-simple" not in methods.keys([one, two])
-    assert not re.search("Holm|t-test", " ".join(methods.methods_paragraphs([one, two])))
+    assert not re.search("Holm|t-test", " ".join(methods.paragraphs([one, two])))
     both = [toy_run(tmp_path / m, agreement(), agreement("more"), model=m) for m in ("toy", "random")]
     assert "holm-1979-simple" in methods.keys(both)
-    assert "over suites by a t-test" in " ".join(methods.methods_paragraphs(both))
+    assert "over suites by a t-test" in " ".join(methods.paragraphs(both))
     # A model is not compared with itself.
     again = toy_run(tmp_path / "again", agreement())
     assert "mcnemar-1947-note" not in methods.keys([one, again])
@@ -138,11 +138,11 @@ def test_tests_are_named_only_if_the_runs_admit_them(tmp_path: Path) -> None:
 def test_suites_and_models_are_counted_once(tmp_path: Path) -> None:
     one = toy_run(tmp_path / "one", agreement(), agreement("other"))
     two = toy_run(tmp_path / "two", sampled(agreement(), 2, 5))
-    found = methods.methods_paragraphs([one, two])[0]
+    found = methods.paragraphs([one, two])[0]
     assert found.startswith(
         "We evaluated 1 language model on 2 suites (1 of them with different items in different runs) with 8 items"
     )
-    assert methods.methods_paragraphs([one])[0].startswith("We evaluated 1 language model on 2 suites with 6 items")
+    assert methods.paragraphs([one])[0].startswith("We evaluated 1 language model on 2 suites with 6 items")
 
 
 def test_masked_models_and_word_borders_have_their_own_sources(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_masked_models_and_word_borders_have_their_own_sources(tmp_path: Path) -
     assert {"salazar-etal-2020-masked", "kauf-ivanova-2023-better", "devlin-etal-2019-bert"} <= set(found)
     assert "levy-2008-expectation" not in found
     assert "pseudo-log-likelihood, masking a token and the rest of its word" in " ".join(
-        methods.methods_paragraphs([opened])
+        methods.paragraphs([opened])
     )
     opened.model = "causal:some?boundary=word"
     model["policies"] = {"boundary": "word", "bos": "yes"}
@@ -187,18 +187,18 @@ def test_a_masked_model_that_only_filled_gaps_scored_no_texts(tmp_path: Path) ->
     model = opened.record["model"]
     opened.model = "masked:some?masking=word"
     model["policies"] = {"masking": "word", "masks": "one", "regions": "no", "bos": "yes"}
-    said = " ".join(methods.methods_paragraphs([opened]))
+    said = " ".join(methods.paragraphs([opened]))
     assert "pseudo-log-likelihood" not in said
     assert "masking `word`" not in said
     assert "under one mask in its place, given the text on both sides" in said
     assert not {"salazar-etal-2020-masked", "kauf-ivanova-2023-better"} & set(methods.keys([opened]))
     model["policies"]["masks"] = "several"
-    assert "under a mask for each of its tokens" in " ".join(methods.methods_paragraphs([opened]))
+    assert "under a mask for each of its tokens" in " ".join(methods.paragraphs([opened]))
 
 
 def test_the_random_baseline_has_no_probabilities(tmp_path: Path) -> None:
     opened = toy_run(tmp_path, PLAIN, model="random")
-    said = " ".join(methods.methods_paragraphs([opened]))
+    said = " ".join(methods.paragraphs([opened]))
     assert "given the text before it" not in said
     assert "pseudo-random numbers, one for each word" in said
     assert "each text was scored from its first word and no end-of-text symbol" in said
@@ -249,7 +249,7 @@ def test_hostile_names_stay_inside_their_fields(tmp_path: Path) -> None:
     made = references.bibtex([], [opened], "1.0")
     assert made.count("{") == made.count("}")
     assert len(re.findall(r"^@misc\{[\w-]+,$", made, re.MULTILINE)) == 2
-    for paragraph in methods.methods_paragraphs([opened]):
+    for paragraph in methods.paragraphs([opened]):
         assert methods.latex(paragraph)
 
 
@@ -289,12 +289,12 @@ def test_how_words_end_in_a_blank_is_said_of_fill_runs_alone(
 def test_predictions_are_what_their_formulas_are(formulas: tuple[str, ...], said: str) -> None:
     predictions = tuple(Prediction(str(number), parse(formula)) for number, formula in enumerate(formulas))
     opened = evaluate(load("toy"), [replace(agreement(), predictions=predictions)])
-    assert said in methods.methods_paragraphs([opened])[1]
+    assert said in methods.paragraphs([opened])[1]
 
 
 def test_effects_in_bits_have_their_interval_and_test(tmp_path: Path) -> None:
     """As `table effects` has them: Student's, and Hall's where differences are skewed."""
-    statistics = methods.methods_paragraphs([toy_run(tmp_path, agreement())])[2]
+    statistics = methods.paragraphs([toy_run(tmp_path, agreement())])[2]
     assert "mean over items of the difference between its sides in bits" in statistics
     assert "contains that of Hall [@hall-1992-removal]" in statistics
     assert "hall-1992-removal" in methods.keys([open_run(tmp_path)])

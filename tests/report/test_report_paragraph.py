@@ -19,7 +19,7 @@ def plain(marked: str) -> str:
 def test_the_page_has_every_paragraph_of_cite(tmp_path: Path) -> None:
     runs = [toy_run(tmp_path / "a", agreement(), pairs("plain", ("the dog barks", "the dog bark")))]
     record = report(runs, tmp_path / "page.html").read_text("utf-8").partition('<section id="record">')[2]
-    for one in methods.methods_paragraphs(runs):
+    for one in methods.paragraphs(runs):
         words = re.sub(r"\\(.)", r"\1", re.sub(r" \[@[^\]]+\]", "", one).replace("`", ""))
         shown = re.sub(r" \((?:[^()]*\b(?:19|20)\d\d)\)", "", plain(record))
         assert words in shown

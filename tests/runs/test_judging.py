@@ -261,10 +261,10 @@ def test_lm_eval_has_no_name_for_others(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_the_methods_paragraph_says_what_was_compared() -> None:
-    text = " ".join(methods.methods_paragraphs([run_of(HITS)]))
+    text = " ".join(methods.paragraphs([run_of(HITS)]))
     assert f"the convention was `{HITS}` (surprisal per token; a tie is a hit) instead of the sum of bits" in text
     assert "ties and count as hits" in text
-    plain = " ".join(methods.methods_paragraphs([run_of()]))
+    plain = " ".join(methods.paragraphs([run_of()]))
     assert "onvention" not in plain
     assert "ties and count as failures" in plain
 

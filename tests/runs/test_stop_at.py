@@ -62,7 +62,7 @@ def test_it_is_shown_with_the_numbers_and_is_another_run_without_it(tmp_path: Pa
     assert "|sample:381,seed:1,half-width:0.05|" in str(run.signature("even", "full_sentence"))
     said = "a pilot chose how many, for a 95% interval of half-width 0.05 on each suite"
     assert said in methods.describe_sample(run.suites)
-    assert said in " ".join(methods.methods_paragraphs([run]))
+    assert said in " ".join(methods.paragraphs([run]))
     for options in ({}, {"limit": 381}, {"stop_at": 0.04}):
         with pytest.raises(RunError):
             run_suites(load("toy"), SUITES[:2], tmp_path / "run", **options)

@@ -1,6 +1,7 @@
 """The numbers of fill runs that a page shows: the measures by suite, by nucleus cut-off and by frequency band."""
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -107,10 +108,9 @@ def _column(run: Run, name: str) -> Column[Run]:
 
 def _add_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Add up the numbers of skipped items by reason, over several suites."""
-    total: dict[str, int] = {}
-    for counted in counts:
-        for reason, count in counted.items():
-            total[reason] = total.get(reason, 0) + count
+    total = Counter[str]()
+    for of_suite in counts:
+        total.update(of_suite)
     return total
 
 

@@ -41,10 +41,10 @@ def subjects_of(suites: Sequence[Suite], known: Sequence[Subject[Run]]) -> Itera
             seen.add((suite.name, digest))
             new.append((suite, digest))
     names = [name for name, _ in seen]
-    for number, (suite, digest) in enumerate(new, len(known) + 1):
+    for place, (suite, digest) in enumerate(new, len(known) + 1):
         formulas = {prediction.name: prediction.formula.text for prediction in suite.predictions}
         record = suite_record(suite, digest, formulas, ())
-        yield Subject(number, record, (), names.count(suite.name) - 1, tuple(formulas)), suite
+        yield Subject(place, record, (), names.count(suite.name) - 1, tuple(formulas)), suite
 
 
 def sentences_of(suite: Suite) -> pl.DataFrame:
