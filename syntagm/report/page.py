@@ -15,11 +15,11 @@ from syntagm.evaluation import People as Task
 from syntagm.report import methods, shell
 from syntagm.report.chapter import Chapter
 from syntagm.report.gaps.chapter import Gaps
-from syntagm.report.people.chapter import People
+from syntagm.report.people import People
 from syntagm.report.predictions.chapter import Predictions
 from syntagm.report.section import Picture, Section, Variables
 from syntagm.report.shell import CEILING
-from syntagm.report.sweep.chapter import MANY, MOST, Sweep
+from syntagm.report.sweep import MANY, MOST, Sweep
 from syntagm.runs import Run, Runs, numbers_of_suites, runs_of
 from syntagm.stats import Resampling, using
 from syntagm.views import endings, kept
@@ -44,7 +44,7 @@ def reading_chapter(analyses: Sequence[Analysis]) -> Chapter | None:
     """Return the chapter on analyses; None without any."""
     if not analyses:
         return None
-    from syntagm.report.reading.chapter import ReadingTimes
+    from syntagm.report.reading import ReadingTimes
 
     return ReadingTimes(analyses)
 

@@ -10,7 +10,7 @@ from syntagm.core import UsageError
 from syntagm.models.names import load
 from syntagm.report import report
 from syntagm.report.page import chapter_of
-from syntagm.report.sweep.chapter import MANY, Sweep, group_models, tabulate_models
+from syntagm.report.sweep import MANY, Sweep, group_models, tabulate_models
 from syntagm.runs import Run, run_suites
 
 SUITES = (agreement(), pairs("pairs", ("the dog barks", "the dog bark"), ("the cat bark", "the cat barks")))

@@ -10,14 +10,13 @@ from markupsafe import Markup
 
 from syntagm.core import RunError, UsageError, counted
 from syntagm.evaluation import SENTENCES, People, suite_hash, suite_record
-from syntagm.report import html
+from syntagm.report import html, people, sweep
 from syntagm.report.chapter import RECORD, Chapter
 from syntagm.report.gaps import chapter as gaps
 from syntagm.report.gaps.evidence import Evidence as EvidenceOfGaps
 from syntagm.report.html import HtmlTable, classes, heading, isolate, number_cell, row, row_heading, tabulate, text_cell
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Subject, number
-from syntagm.report.people import chapter as people
 from syntagm.report.predictions import chapter as predictions
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.predictions.scores import ScoreRow
@@ -25,7 +24,6 @@ from syntagm.report.predictions.tables import count_suites, link_suite
 from syntagm.report.section import Data, Section, Variables
 from syntagm.report.site.addresses import OVERVIEW, Addresses, Place
 from syntagm.report.site.pages import OnePage
-from syntagm.report.sweep import chapter as sweep
 from syntagm.runs import Run, group_of
 from syntagm.suites import Suite
 from syntagm.views import Table, classes as of_classes, kept

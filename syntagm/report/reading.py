@@ -1,4 +1,4 @@
-"""The chapter on analyses of reading times: gains, effects by lag, the shape of the effect, effects in ms, and what was read."""
+"""The chapter on analyses of reading times, alone or below a report of runs."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The chapter on runs of many models: their scores as rows, each model compared with the first, and the suites one by one."""
+"""The chapter on runs of predictions of many models: models are rows, and what would grow without bound is left out."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

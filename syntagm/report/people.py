@@ -1,4 +1,4 @@
-"""The chapter on runs of people, alone or beside models: accuracies, agreement, effects, and models beside the ceiling."""
+"""The chapter on runs of people, alone or beside models."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, final
