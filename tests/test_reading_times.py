@@ -22,11 +22,11 @@ from syntagm.reading_times import (
     exclusions,
     fitting,
     joining,
-    layouts,
     observations,
     predictors,
     record,
     regressions,
+    roles,
     slopes as costs,
     tables,
     views,
@@ -282,11 +282,11 @@ def test_the_slopes_of_effects_are_those_of_least_squares_with_robust_errors() -
 
 
 def test_layouts_have_the_roles_of_a_join() -> None:
-    for layout in layouts.LAYOUTS:
+    for layout in roles.LAYOUTS:
         assert {"time", "text", "position", "word"} <= layout.columns.keys(), layout.name
-        assert layouts.find(layout.name) is layout
+        assert roles.find_layout(layout.name) is layout
     with pytest.raises(SyntagmError, match="Did you mean provo"):
-        layouts.find("Provo")
+        roles.find_layout("Provo")
 
 
 @pytest.mark.slow

@@ -63,12 +63,12 @@ def check(options: argparse.Namespace) -> int:
 
 
 def _list_codes() -> None:
-    from syntagm.reading_times import alarms, layouts
+    from syntagm.reading_times import alarms, roles
 
     for code, summary in alarms.CODES.items():
         print(f"{code:<16}{summary}")
     print("\nlayouts of public corpora (--layout NAME):\n")
-    for layout in layouts.LAYOUTS:
+    for layout in roles.LAYOUTS:
         checked = f"columns checked against: {layout.checked}" if layout.checked else "columns not checked"
         print(f"{layout.name:<22}{layout.file}; {checked}")
 
