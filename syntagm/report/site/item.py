@@ -28,10 +28,10 @@ from syntagm.report.html import (
 )
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Column, Subject
+from syntagm.report.predictions import items
 from syntagm.report.predictions.items import find_compared, prediction_in_words
 from syntagm.report.predictions.scores import MEANINGS
 from syntagm.report.section import Data, Section, Variables
-from syntagm.report.site import strips
 from syntagm.report.site.addresses import Addresses, Query
 from syntagm.report.site.items import VERDICT_COLUMNS, Items, Selection, Verdict
 from syntagm.report.site.pages import OnePage, Step
@@ -384,7 +384,7 @@ def _show_tokens(page: ItemPage) -> Variables:
         (
             column.name,
             [
-                (found["condition"], page.items.writing.attributes(found["text"]), strips.strip(found, places, labels))
+                (found["condition"], page.items.writing.attributes(found["text"]), items.strip(found, places, labels))
                 for found in sentences.iter_rows(named=True)
             ],
         )
@@ -440,7 +440,7 @@ def _show_difference(page: ItemPage) -> Variables:
         "first": first,
         "second": second,
         "strips": [
-            (condition, page.items.writing.attributes(page.texts[condition]["text"]), strips.word_strip(found))
+            (condition, page.items.writing.attributes(page.texts[condition]["text"]), items.word_strip(found))
             for condition, found in differing
         ],
         "form": {
