@@ -1,4 +1,18 @@
-from syntagm.reading_times import alarms as alarms, analyses as analyses, effects as effects, exclusions as exclusions, fitting as fitting, joining as joining, observations as observations, predictors as predictors, record as record, roles as roles, slopes as slopes, tables as tables, views as views
+from syntagm.reading_times import (
+    alarms as alarms,
+    analyses as analyses,
+    effects as effects,
+    exclusions as exclusions,
+    fitting as fitting,
+    joining as joining,
+    observations as observations,
+    predictors as predictors,
+    record as record,
+    roles as roles,
+    slopes as slopes,
+    tables as tables,
+    views as views,
+)
 from syntagm.reading_times.alarms import Alarm as Alarm
 from syntagm.reading_times.analyses import (
     EFFECTS as EFFECTS,

@@ -1,9 +1,10 @@
 from syntagm.report import methods as methods, references as references, shell as shell
-from syntagm.report.page import save as save
-from syntagm.report.page import report as report
+from syntagm.report.collection_page import describe_collection as describe_collection
+from syntagm.report.page import report as report, save as save
 from syntagm.report.predictions.items import formula_in_words as formula_in_words
 from syntagm.report.section import Section as Section
 from syntagm.report.serve import limits as limits
+from syntagm.report.serve.application import run_server as run_server
 from syntagm.report.serve.browse import Shelf as Shelf, routes as routes, routes_under as routes_under
 from syntagm.report.serve.gate import read_password as read_password
 from syntagm.report.serve.page_cache import PageCache as PageCache
@@ -13,6 +14,7 @@ from syntagm.report.serve.routes import (
     Route as Route,
     content as content,
     download as download,
+    html_page as html_page,
     moved as moved,
 )
 from syntagm.report.site.addresses import Filed as Filed, Query as Query, Served as Served

@@ -66,7 +66,9 @@ class Described:
         return "" if phenomenon.casefold() == self.circuit.casefold() else phenomenon
 
 
-def page(title: str, suites: Iterable[Suite], frequencies: Frequencies | None = None, options: str = "") -> str:
+def describe_collection(
+    title: str, suites: Iterable[Suite], frequencies: Frequencies | None = None, options: str = ""
+) -> str:
     """Return a Markdown page about suites; the same suites always give the same page."""
     described = [_describe(suite, frequencies) for suite in suites]
     shared = _find_shared(described)

@@ -108,9 +108,7 @@ def test_the_paragraph_and_the_report_say_that_items_were_sampled(tmp_path: Path
     assert methods.paragraphs([one])[-1].endswith(", 2 of 3 items).")
     other = toy_run(tmp_path / "other", sampled(agreement(), 1, 6))
     assert methods.paragraphs([one, other])[-1].endswith(", 1 of 3 items, drawn with seed 6).")
-    assert (
-        "evaluated: in 1 of 2 suites 2 of 3 items, drawn at random (seed 5)." in methods.paragraphs([both])[0]
-    )
+    assert "evaluated: in 1 of 2 suites 2 of 3 items, drawn at random (seed 5)." in methods.paragraphs([both])[0]
     assert methods.paragraphs([both])[-1].endswith(f"`whole` ({both.suites[1].hash[:8]}, 3 items).")
     assert "1 suite, 2 items; only a sample of the items: 2 of 3 items, drawn" in written(tmp_path, one).text
     assert "drawn at random" not in str(methods.paragraphs([toy_run(tmp_path / "all", whole)]))
@@ -154,9 +152,7 @@ def test_masked_models_and_word_borders_have_their_own_sources(tmp_path: Path) -
     found = methods.keys([opened])
     assert {"salazar-etal-2020-masked", "kauf-ivanova-2023-better", "devlin-etal-2019-bert"} <= set(found)
     assert "levy-2008-expectation" not in found
-    assert "pseudo-log-likelihood, masking a token and the rest of its word" in " ".join(
-        methods.paragraphs([opened])
-    )
+    assert "pseudo-log-likelihood, masking a token and the rest of its word" in " ".join(methods.paragraphs([opened]))
     opened.model = "causal:some?boundary=word"
     model["policies"] = {"boundary": "word", "bos": "yes"}
     assert {"pimentel-meister-2024-compute", "oh-schuler-2024-leading", "levy-2008-expectation"} <= set(

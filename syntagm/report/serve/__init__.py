@@ -6,7 +6,7 @@ who may ask: `login`, those who have the token of the start-up URL or the passwo
 server. Nothing else has to be registered, and a route decides nothing about access, hosts, sizes or times:
 
     def begin(asked: Asked) -> Response:
-        return page(render(study.open(asked.names["study"])))
+        return html_page(render(study.open(asked.names["study"])))
 
     ROUTES = (
         Route("/study/{study}", begin, access="open"),

@@ -26,7 +26,7 @@ from syntagm.core import InputError, SyntagmError, UsageError
 from syntagm.report import shell
 from syntagm.report.serve import limits
 from syntagm.report.serve.gate import Gate, Password, bracketed, hosts_of
-from syntagm.report.serve.routes import POLICY, Asked, Missing, Route, content, fields, moved, page
+from syntagm.report.serve.routes import POLICY, Asked, Missing, Route, content, fields, html_page, moved
 
 
 class TooLarge(Exception):
@@ -214,7 +214,7 @@ def _login(application: Application) -> list[Route]:
     gate = application.gate
 
     def show(asked: Asked) -> Response:
-        return page(shell.render("login.html", {"wrong": ""}, shell.LINKED))
+        return html_page(shell.render("login.html", {"wrong": ""}, shell.LINKED))
 
     def enter(asked: Asked) -> Response:
         session = gate.log_in(asked.form().get("password", ""), asked.client)
@@ -223,7 +223,7 @@ def _login(application: Application) -> list[Route]:
             application.set_cookie(response, session)
             return response
         wrong = "The password is not right." if session == "" else "Too many tries. Wait a minute."
-        return page(shell.render("login.html", {"wrong": wrong}, shell.LINKED), 429 if session is None else 403)
+        return html_page(shell.render("login.html", {"wrong": wrong}, shell.LINKED), 429 if session is None else 403)
 
     def leave(asked: Asked) -> Response:
         gate.end(asked.session)
@@ -241,7 +241,7 @@ def message(status: int, title: str, text: str, close: bool = False) -> Response
     # close: whether the connection ends, because the rest of the request is not read.
     # Whoever comes to a page that does not exist, or asks what can't be, goes on from the first page.
     variables = {"heading": title, "text": text, "home": status in (400, 404)}
-    response = page(shell.render("message.html", variables, shell.LINKED), status)
+    response = html_page(shell.render("message.html", variables, shell.LINKED), status)
     if close:
         response.headers["Connection"] = "close"
     return response
@@ -253,7 +253,7 @@ def _status(error: SyntagmError) -> int:
     return 400 if isinstance(error, UsageError | InputError) else 500
 
 
-def serve(
+def run_server(
     routes: Sequence[Route],
     *,
     host: str = "127.0.0.1",

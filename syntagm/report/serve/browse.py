@@ -19,7 +19,7 @@ from syntagm.report import shell
 from syntagm.report.links import file_name
 from syntagm.report.page import open_reading, refuse_runs
 from syntagm.report.serve.page_cache import PageCache, key_of, key_within
-from syntagm.report.serve.routes import Asked, Missing, Route, content, download, page
+from syntagm.report.serve.routes import Asked, Missing, Route, content, download, html_page
 from syntagm.report.site import pages
 from syntagm.report.site.addresses import (
     CHECKPOINTS,
@@ -253,7 +253,7 @@ def _page(open_shelf: Opening, place_of: Callable[[Asked], Place], asked: Asked)
     def make(site: Site) -> bytes:
         return _judged(site, convention).html(place, addresses, shell.LINKED, query).encode()
 
-    return page(_found(shelf, ("page", place, query, addresses), make, _lasts(place, query)).decode())
+    return html_page(_found(shelf, ("page", place, query, addresses), make, _lasts(place, query)).decode())
 
 
 def _table(open_shelf: Opening, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:
