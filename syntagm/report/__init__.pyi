@@ -26,5 +26,5 @@ from syntagm.report.site.item import (
     VERDICTS as VERDICTS,
     ItemPage as ItemPage,
 )
+from syntagm.report.site.items import suite_of as suite_of
 from syntagm.report.site.site import Site as Site
-from syntagm.report.site.suite_file import suite_of as suite_of

@@ -34,8 +34,7 @@ from syntagm.report.site.addresses import (
     Served,
 )
 from syntagm.report.site.site import NoPage, Site
-from syntagm.report.site.suite import SuitePage
-from syntagm.report.site.suite_file import suite_file
+from syntagm.report.site.suite import SuitePage, suite_file
 from syntagm.runs import LEDGER, Run, reopened
 from syntagm.suites import Suite
 

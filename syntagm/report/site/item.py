@@ -13,19 +13,9 @@ from markupsafe import Markup
 from syntagm.core import FormulaError, InputError
 from syntagm.evaluation import DEFAULT, SENTENCES, Kind, Reading, SuiteRecord, whole_sentences
 from syntagm.evaluation.regions import regions
+from syntagm.report import html
 from syntagm.report.chapter import Alert, note_conventions
-from syntagm.report.html import (
-    HtmlTable,
-    classes,
-    heading,
-    isolate,
-    join,
-    number_cell,
-    number_headings,
-    row,
-    row_heading,
-    text_cell,
-)
+from syntagm.report.html import HtmlTable, heading, isolate, join, row, row_heading
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions import items
@@ -214,7 +204,7 @@ def _show_conditions(page: ItemPage) -> Variables:
         for name, start, end in spans:
             contents.setdefault(name, sentence["text"][start:end])
         cells = [_content(page, contents.get(name), (name, condition) in compared) for name in names]
-        cells.append(text_cell("") if names else _content(page, sentence["text"], ("*", condition) in compared))
+        cells.append(html.text_cell("") if names else _content(page, sentence["text"], ("*", condition) in compared))
         rows.append(row(row_heading(isolate(condition, False)), *cells, headline=True))
         for model in page.items.models:
             numbers = [
@@ -247,8 +237,8 @@ def _content(page: ItemPage, text: str | None, compared: bool) -> Markup:
 
 def _bits(bits: float | None, compared: bool) -> Markup:
     if bits is None:
-        return number_cell("")
-    return number_cell("undefined" if math.isnan(bits) else f"{bits:.2f}", bits, "sure" if compared else "")
+        return html.number_cell("")
+    return html.number_cell("undefined" if math.isnan(bits) else f"{bits:.2f}", bits, "sure" if compared else "")
 
 
 def _list_regions(page: ItemPage) -> Rows:
@@ -298,9 +288,9 @@ def _tabulate_verdicts(page: ItemPage, measure: str) -> HtmlTable:
     headings = [
         heading("model"),
         heading("verdict" if judged else "value"),
-        *number_headings(*([_margin(page, measure)] if judged else [])),
+        *html.number_headings(*([_margin(page, measure)] if judged else [])),
     ]
-    headings += number_headings(*(isolate(f"{name} (bits)", False) for name in contrasts))
+    headings += html.number_headings(*(isolate(f"{name} (bits)", False) for name in contrasts))
     rows = []
     for column in page.subject.columns:
         verdict = page.verdict(measure, column.name)
@@ -308,7 +298,7 @@ def _tabulate_verdicts(page: ItemPage, measure: str) -> HtmlTable:
             _comparison(compared.get(column.name, {}).get(name), column.run.tolerance_in_bits) for name in contrasts
         )
         rows.append(row(row_heading(isolate(column.name)), *_verdict(verdict, judged), *cells))
-    return HtmlTable(f"The prediction {measure}", headings, rows, classes(verdicts=True))
+    return HtmlTable(f"The prediction {measure}", headings, rows, html.classes(verdicts=True))
 
 
 def _margin(page: ItemPage, measure: str) -> str:
@@ -326,11 +316,11 @@ def _by_model(page: ItemPage, measure: str) -> dict[str, dict[str, Differences]]
 
 def _verdict(verdict: Verdict, judged: bool) -> list[Markup]:
     if verdict.value is None:
-        return [text_cell("not asked"), *([number_cell("")] if judged else [])]
+        return [html.text_cell("not asked"), *([html.number_cell("")] if judged else [])]
     if math.isnan(verdict.value):
-        return [Markup('<td class="undefined">undefined</td>'), *([number_cell("")] if judged else [])]
+        return [Markup('<td class="undefined">undefined</td>'), *([html.number_cell("")] if judged else [])]
     if not judged:
-        return [number_cell(f"{verdict.value:.3f}", verdict.value)]
+        return [html.number_cell(f"{verdict.value:.3f}", verdict.value)]
     sign, name = ("\u2713", "holds") if verdict.value else ("\u2717", "fails")
     said = name
     if verdict.tie:
@@ -338,23 +328,23 @@ def _verdict(verdict: Verdict, judged: bool) -> list[Markup]:
         sign, said, name = ("=", "tie, holds", name) if verdict.value else ("=", "tie, does not hold", "tie")
     return [
         Markup('<td class="%s"><span aria-hidden="true">%s</span> %s</td>') % (name, sign, said),
-        number_cell(f"{verdict.margin:+.2f}", verdict.margin),
+        html.number_cell(f"{verdict.margin:+.2f}", verdict.margin),
     ]
 
 
 def _comparison(found: Differences | None, tolerance: float) -> Markup:
     if found is None:
-        return number_cell("")
+        return html.number_cell("")
     bits = float(found.bits[0])
     if math.isnan(bits):
-        return number_cell("undefined", None, "undefined")
+        return html.number_cell("undefined", None, "undefined")
     equality = getattr(found.comparison.tree, "operator", "") == "="
     holds = bits > tolerance
     name = "" if equality else "holds" if holds else "tie" if abs(bits) <= tolerance else "fails"
     said = {"holds": "supports the prediction", "tie": "a tie", "fails": "contradicts the prediction"}.get(name, "")
     sign = {"holds": "\u2713 ", "tie": "= ", "fails": "\u2717 "}.get(name, "")
     content = Markup('<span class="sign" role="img" aria-label="%s">%s</span>') % (said, sign) if sign else Markup("")
-    return number_cell(content + f"{bits:+.2f}", bits, name)
+    return html.number_cell(content + f"{bits:+.2f}", bits, name)
 
 
 VERDICTS: Section[ItemPage] = Section(

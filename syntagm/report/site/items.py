@@ -11,12 +11,13 @@ from typing import Any, ClassVar, final
 import polars as pl
 
 from syntagm.core import InputError
-from syntagm.evaluation import Kind
+from syntagm.evaluation import Kind, SuiteRecord
 from syntagm.report.html import Writing, writing_of
 from syntagm.report.numbers import Subject
 from syntagm.report.site.addresses import Query, keys
 from syntagm.runs import Run
 from syntagm.stats import matching
+from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
 
 # A selection is the query of an address, so every view of a suite can be kept and sent.
 
@@ -396,3 +397,23 @@ class Items:
 
 def _text(value: object) -> str:
     return "" if value is None else str(value)
+
+
+def suite_of(record: SuiteRecord, sentences_of_run: pl.DataFrame, chosen: pl.DataFrame | None = None) -> Suite:
+    """Make a suite from the record and the sentences that a run has of it."""
+    numbered = matching.numbered(sentences_of_run, "condition")
+    if chosen is None:
+        chosen = numbered.select("item", matching.OCCURRENCE).unique(maintain_order=True)
+    chosen = chosen.with_row_index("place")
+    sentences: dict[int, dict[str, Sentence]] = {}
+    tags: dict[int, tuple[str, dict[str, str]]] = {}
+    rows = chosen.join(numbered, on=["item", matching.OCCURRENCE], maintain_order="left_right")
+    for found in rows.iter_rows(named=True):
+        spans = zip(found["region_names"], found["region_starts"], found["region_ends"], strict=True)
+        sentence = Sentence(found["text"], tuple(Region(*span) for span in spans))
+        sentences.setdefault(found["place"], {})[found["condition"]] = sentence
+        tags[found["place"]] = found["item"], json.loads(found["tags"])
+    items = tuple(Item(tags[place][0], sentences[place], tags[place][1]) for place in sentences)
+    predictions = tuple(Prediction(name, parse(text)) for name, text in record.predictions.items() if text)
+    labels = {f"region.{name}": label for name, label in record.region_labels.items()}
+    return Suite(record.name, items, predictions, {**labels, **record.tags}, record.aggregate)

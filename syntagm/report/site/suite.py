@@ -1,30 +1,21 @@
 """The page of a suite: what it tests, its figures, every prediction, the models side by side, and its items."""
 
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from pathlib import Path
 from typing import Any, final
 
 import polars as pl
 from markupsafe import Markup
 
-from syntagm.core import counted
+from syntagm.core import counted, regular
 from syntagm.evaluation import Kind
-from syntagm.report import links
+from syntagm.report import html, links
 from syntagm.report.chapter import Alert, note_conventions, note_unknown
-from syntagm.report.html import (
-    HtmlTable,
-    classes,
-    heading,
-    isolate,
-    name_headings,
-    number_cell,
-    number_headings,
-    row,
-    row_heading,
-    text_cell,
-)
+from syntagm.report.html import HtmlTable, heading, isolate, row, row_heading
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Subject
 from syntagm.report.predictions import figures, items as items_of, tables, words
@@ -34,9 +25,21 @@ from syntagm.report.predictions.scores import MEANINGS
 from syntagm.report.predictions.words import explain_predictions, state_facts
 from syntagm.report.section import Data, Drawing, Section, Variables
 from syntagm.report.site.addresses import Addresses
-from syntagm.report.site.items import CELLS, ORDERS, PAGE, VERDICT_COLUMNS, VERDICTS, Items, Selection, Verdict
+from syntagm.report.site.items import (
+    CELLS,
+    ORDERS,
+    PAGE,
+    VERDICT_COLUMNS,
+    VERDICTS,
+    Items,
+    Selection,
+    Verdict,
+    suite_of,
+)
 from syntagm.report.site.pages import OnePage, Step
 from syntagm.runs import Run
+from syntagm.stats import matching
+from syntagm.suites import syntaxgym
 from syntagm.views import coverage, margins
 
 # With more models than this, only pairs with the first are shown side by side.
@@ -288,11 +291,11 @@ def _show_pairs(page: SuitePage) -> Variables:
         count = f"{pair.counts[name]:,}"
         label = f"{CELLS[name]}: {count}".replace("A ", f"{pair.a} ").replace("B ", f"{pair.b} ")
         link = Markup('<a href="%s" aria-label="%s">%s</a>') % (url, label, count) if url else count
-        return number_cell(link, pair.counts[name])
+        return html.number_cell(link, pair.counts[name])
 
-    headings = [heading("A"), heading("B"), *number_headings(*(CELLS[name] for name in ("11", "10", "01", "00")))]
+    headings = [heading("A"), heading("B"), *html.number_headings(*(CELLS[name] for name in ("11", "10", "01", "00")))]
     rows = [
-        row(row_heading(isolate(pair.a)), text_cell(isolate(pair.b)), *(cell(pair, name) for name in pair.counts))
+        row(row_heading(isolate(pair.a)), html.text_cell(isolate(pair.b)), *(cell(pair, name) for name in pair.counts))
         for pair in _pairs(page)
     ]
     several = Markup("By the prediction %s. ") % isolate(page.measure) if len(page.items.measures) > 1 else ""
@@ -301,7 +304,7 @@ def _show_pairs(page: SuitePage) -> Variables:
         "caption": Markup("%sItems that are defined under both models%s.%s")
         % (several, "; a number leads to the items" if page.addresses.live else "",
            f" With more than {_MOST_MODELS} models, each is shown beside the first." if only_first else ""),
-        "table": HtmlTable("Models side by side", headings, rows, classes(sortable=len(rows) > 1)),
+        "table": HtmlTable("Models side by side", headings, rows, html.classes(sortable=len(rows) > 1)),
     }  # fmt: skip
 
 
@@ -393,8 +396,8 @@ def _tabulate(page: SuitePage, shown: pl.DataFrame) -> HtmlTable:
     judged, live = page.measure in page.judged, page.addresses.live
     models = page.items.models
     unit = margins.unit_of_runs([column.run for column in page.subject.columns], page.subject.name, page.measure)
-    number = number_headings(f"margin in {unit}" if judged else "value")
-    of_models = name_headings(models) if len(models) > 1 else number if models else []
+    number = html.number_headings(f"margin in {unit}" if judged else "value")
+    of_models = html.name_headings(models) if len(models) > 1 else number if models else []
     headings = [heading("item"), heading("sentence"), *of_models]
     compared = next((reference.condition for reference in find_compared(page.subject.record)), "")
     query = page.selection.without_page.query if live else ()
@@ -407,17 +410,17 @@ def _tabulate(page: SuitePage, shown: pl.DataFrame) -> HtmlTable:
         cells = (_verdict_cell(verdict, judged) for verdict in page.items.verdicts(found))
         sentence = Markup('<td class="text"%s>%s</td>') % (page.items.writing.attributes(text), text)
         rows.append(row(row_heading(name), sentence, *cells))
-    names = classes(items=True, sortable=not live, filterable=not live)
+    names = html.classes(items=True, sortable=not live, filterable=not live)
     return HtmlTable("Items", headings, rows, names)
 
 
 def _verdict_cell(verdict: Verdict, judged: bool) -> Markup:
     if verdict.value is None:
-        return number_cell("not asked")
+        return html.number_cell("not asked")
     if verdict.value != verdict.value:
-        return number_cell("undefined", None, "undefined")
+        return html.number_cell("undefined", None, "undefined")
     if not judged:
-        return number_cell(f"{verdict.value:.3f}", verdict.value)
+        return html.number_cell(f"{verdict.value:.3f}", verdict.value)
     sign, kind = ("\u2713", "holds") if verdict.value else ("\u2717", "fails")
     said = kind
     if verdict.tie:
@@ -428,7 +431,7 @@ def _verdict_cell(verdict: Verdict, judged: bool) -> Markup:
         sign,
         f"{verdict.margin:+.2f}",
     )
-    return number_cell(content, verdict.margin, kind)
+    return html.number_cell(content, verdict.margin, kind)
 
 
 ITEMS: Section[SuitePage] = Section(
@@ -470,3 +473,13 @@ def _show_settings(page: SuitePage) -> Variables:
 SETTINGS: Section[SuitePage] = Section(
     "runs", "Runs", template="site/runs.html", when=lambda page: page.asked, show=_show_settings
 )
+
+
+def suite_file(page: SuitePage) -> bytes:
+    """Return a suite of the selected items, in SyntaxGym's format."""
+    chosen = page.selected.select("item", matching.OCCURRENCE)
+    suite = suite_of(page.subject.record, max(page.sentences, key=len), chosen)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "suite.json"
+        syntaxgym.write([suite], path)
+        return regular.content(path)
