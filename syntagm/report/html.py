@@ -17,8 +17,6 @@ from syntagm.views import Effect, Table
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How the sentences of a suite are written."""
-
     language: Language = UNKNOWN  # their language; `UNKNOWN` if the suite does not say it
 
     @property
@@ -58,8 +56,6 @@ WIDE = 3
 
 @dataclass(frozen=True, slots=True)
 class HtmlTable:
-    """A table on a page."""
-
     label: str  # what a screen reader says that the table is
     headings: Sequence[Markup]
     rows: Iterable[Markup]  # from `row` and `divider`
@@ -110,13 +106,11 @@ def classes(**chosen: bool) -> str:
 
 
 def heading(content: str = "", is_number: bool = False) -> Markup:
-    """Return the heading of a column."""
     kind = ' class="number"' if is_number else ""
     return Markup(f'<th scope="col"{kind}>{escape(content)}</th>')
 
 
 def number_headings(*contents: str) -> list[Markup]:
-    """Return the headings of columns of numbers."""
     return [heading(content, True) for content in contents]
 
 
@@ -126,7 +120,6 @@ def name_headings(names: Iterable[str]) -> list[Markup]:
 
 
 def row(*cells: Markup, headline: bool = False) -> Markup:
-    """Return a row of a table."""
     kind = ' class="headline"' if headline else ""
     return Markup(f"<tr{kind}>{''.join(cells)}</tr>")
 
@@ -156,12 +149,10 @@ def number_cell(content: object, value: object = None, classes: str = "") -> Mar
 
 
 def count_cell(count: int) -> Markup:
-    """Return a cell with a whole number."""
     return number_cell(count, count)
 
 
 def value_cell(value: float) -> Markup:
-    """Return a cell with a number that has no interval."""
     return number_cell(number(value), value)
 
 
@@ -206,7 +197,6 @@ def estimate_cell(estimate: Estimate | None, lacking: str = "not run", shaded: b
 
 
 def strong_estimate(estimate: Estimate, digits: int = 3) -> Markup:
-    """Return the value of an estimate in bold, and its interval."""
     value, limits = number(estimate.value, digits), interval(estimate, digits)
     return Markup(f'<b>{value}</b> <span class="interval">{limits}</span>')
 

@@ -34,7 +34,6 @@ def csv_link(name: str, columns: Sequence[str], rows: Iterable[Sequence[object]]
 
 
 def figure_link(numbers: pl.DataFrame, stem: str) -> Markup:
-    """Return a link that saves the numbers of a figure."""
     return csv_link(f"{stem}.csv", numbers.columns, numbers.iter_rows(), "its numbers as CSV")
 
 
@@ -80,15 +79,12 @@ class Inside:
     """The links of a page that is one file: everything is on it."""
 
     def suite(self, subject: Subject) -> str:  # type: ignore[type-arg]
-        """Return the URL of a suite."""
         return f"#suite-{subject.number}"
 
     def data(self, name: str, label: str, rows: Callable[[], Rows]) -> Markup:
-        """Return a link that saves a table as CSV."""
         return csv_link(f"{name}.csv", *rows(), f"{label} as CSV")
 
     def figure(self, stem: str, numbers: pl.DataFrame) -> Markup:
-        """Return a link that saves the numbers of a figure as CSV."""
         return figure_link(numbers, stem)
 
 

@@ -408,8 +408,6 @@ _UMLAUTS = dict(zip("aouAOU", "äöüÄÖÜ", strict=True))
 
 @dataclass(frozen=True, slots=True)
 class MethodsText:
-    """The methods section of a page."""
-
     paragraphs: tuple[Markup, ...]  # the paragraphs, as HTML
     bibliography: str  # everything that they cite, as BibTeX
     unknown: tuple[str, ...]  # a sentence for each suite whose source is not known

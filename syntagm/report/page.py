@@ -28,11 +28,9 @@ from syntagm.views.drawing.chart import FORMATS
 if TYPE_CHECKING:
     from syntagm.reading_times import Analysis
 
-# What fits regressions is imported if there are some: late.
-
 
 def open_reading(paths: Sequence[str | Path]) -> Sequence[Analysis]:
-    """Open analyses by the paths of their files; the errors are those of `reading_times.analyses.open_analyses`."""
+    """Open analyses of reading times; what fits regressions is imported if there are some."""
     if not paths:
         return ()
     from syntagm.reading_times import open_analyses
@@ -147,7 +145,6 @@ class Placed:
         return self.section.least(self.chapter, self._version(step)) if self.section.least else 0
 
     def html(self, step: int) -> Markup:
-        """Return a version of its content."""
         return self.only or self._render(step)
 
     def _version(self, step: int) -> Variables:
@@ -197,7 +194,6 @@ def chapters_of(runs: Sequence[Run], reading: Sequence[str | Path] = ()) -> list
 
 
 def chapter_of(runs: Sequence[Run]) -> Chapter:
-    """Return the chapter about runs of one task."""
     refuse_runs(runs)
     if kept.over_gaps(runs[0]):
         return Gaps(runs)

@@ -57,7 +57,6 @@ class People(Evidence):
     title: ClassVar[str] = "What people do with targeted sentences"
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [
             *(OVERVIEW, SUITES),
             *map(by_tag, self.groups),

@@ -17,8 +17,6 @@ from syntagm.views import Cell, Table
 
 @final
 class ReadingTimes(Chapter):
-    """A chapter on analyses of reading times."""
-
     header: ClassVar[str] = "reading/header.html"
     intro: ClassVar[str] = "reading/intro.html"
     title: ClassVar[str] = "Reading times and surprisal"
@@ -33,7 +31,6 @@ class ReadingTimes(Chapter):
 
     @property
     def effects(self) -> list[Analysis]:
-        """The analyses that predict effects of suites."""
         return [one for one in self.analyses if one.command == EFFECTS]
 
     def alerts(self) -> list[Alert]:
@@ -51,7 +48,6 @@ class ReadingTimes(Chapter):
         return found
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [GAIN, PAIRS, LAG, SHAPE, MS, READ]
 
 

@@ -25,8 +25,6 @@ _NOT_SHOWN = (
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure of a section."""
-
     stem: str  # the name of its files, without an ending; unique on a page
     figure: Figure
     label: str = ""  # what a screen reader says that the figure is
@@ -37,8 +35,6 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure on a page."""
-
     drawing: Drawing
     svg: Markup  # "" if there is no room for it, or if it comes after the page
     links: Links = INSIDE
@@ -69,7 +65,6 @@ class Picture:
 
     @property
     def numbers(self) -> Markup:
-        """A link that saves the numbers of the figure as CSV."""
         return self.links.figure(self.drawing.stem, self.drawing.figure.table)
 
 

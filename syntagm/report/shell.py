@@ -75,8 +75,6 @@ def render_part(template: str, variables: Mapping[str, Any], folder: Path = _TEM
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands around the content of a page."""
-
     style: Markup  # `style`, `script`: the elements with the style sheet and the script
     script: Markup
     policy: str = ""  # the content policy of the page; "" if a server sends it as a header

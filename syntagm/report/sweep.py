@@ -77,7 +77,6 @@ def group_models(chapter: Evidence) -> list[tuple[str, list[ModelRow]]]:
 def find_ends(
     line: ScoreRow, columns: Sequence[Column[Run]]
 ) -> tuple[tuple[str, Estimate], tuple[str, Estimate]] | None:
-    """Return the models with the lowest and the highest score; None if no score is defined."""
     defined = [
         (column.name, cell)
         for column, cell in zip(columns, line.cells, strict=True)
@@ -158,7 +157,6 @@ def _against_first(model: ModelRow) -> list[Markup]:
 
 
 def tabulate_tag(chapter: Evidence, groups: Groups, tag: str) -> HtmlTable:
-    """Return the table of the scores over the suites of each value of a tag."""
     lines = chapter.groups[tag]
 
     def cells(model: ModelRow) -> list[Markup]:
@@ -174,7 +172,6 @@ def tabulate_tag(chapter: Evidence, groups: Groups, tag: str) -> HtmlTable:
 
 
 def tabulate_suites(chapter: Evidence, groups: Groups) -> HtmlTable:
-    """Return the table of the accuracies of all models on all suites."""
     subjects = [subject for members in chapter.by_group.values() for subject in members]
 
     def cells(model: ModelRow) -> list[Markup]:
@@ -197,8 +194,6 @@ def _short(estimate: Estimate | None, shaded: bool) -> Markup:
 
 
 def tabulate_predictions(subject: Subject[Run], groups: Groups) -> HtmlTable:
-    """Return the table of the accuracies of all models on a suite."""
-
     def cells(model: ModelRow) -> list[Markup]:
         return [score_cell(model.column.accuracies.get((subject.name, measure))) for measure in subject.measures]
 
@@ -295,8 +290,6 @@ SUITES: Section[Evidence] = Section(
 
 @dataclass(frozen=True, slots=True)
 class _Article:
-    """What the page shows of a suite."""
-
     subject: Subject[Run]
     facts: Markup
     example: HtmlTable | str
@@ -346,10 +339,7 @@ METHODS: Section[Evidence] = Section(
 
 @final
 class Sweep(Evidence):
-    """A chapter on runs of predictions of many models."""
-
     many: ClassVar[bool] = True
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [OVERVIEW, SCORES, TRAJECTORIES, *map(by_tag, self.groups), SUITES, SUITE_BY_SUITE, METHODS, RECORD]

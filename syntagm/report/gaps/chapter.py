@@ -32,8 +32,6 @@ class _LemmaTable:
 
 @dataclass(frozen=True, slots=True)
 class _ModelOnPage:
-    """What the page shows of a model on a suite."""
-
     name: str  # the model; "" if it is the only one
     facts: Markup  # how many gaps and contexts there are, and why items have none
     wins: str  # how many lemmas never win, and how many always do
@@ -47,8 +45,6 @@ class _ModelOnPage:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """What the page shows of a suite."""
-
     subject: Subject[Run]
     facts: Markup
     table: HtmlTable  # the results of each model
@@ -58,7 +54,6 @@ class Article:
 
 
 def write_article(suite: SuiteOnPage) -> Article:
-    """Return the article about a suite."""
     subject, several = suite.subject, len(suite.models) > 1
     return Article(
         subject,
@@ -145,7 +140,6 @@ CUT_OFF_FIGURES = tuple(f"cut_offs_{measure}" for measure in nucleus.MEASURES)
 
 
 def select_cut(columns: Sequence[Column[Run]]) -> list[Column[Run]]:
-    """Return the runs that have cut-offs."""
     return [column for column in columns if len(kept.cuts(column.run)) > 1]
 
 
@@ -178,7 +172,6 @@ def _rows(column: Column[Run], measure: str, pooled: bool) -> Iterator[tuple[obj
 
 
 def draw_bands(columns: Sequence[Column[Run]], rows: Sequence[tuple[object, ...]], saved: bool = False) -> Drawing:
-    """Draw equal weight by frequency band."""
     table = pl.DataFrame(rows, schema=frequency_bands.SCHEMA, orient="row")
     different = frequency_bands.differences((column.name, column.run) for column in columns)
     subtitle, title = (*frequency_bands.SUBTITLE, *different), "Equal weight by frequency of the lemma"
@@ -296,5 +289,4 @@ class Gaps(Evidence):
     """A chapter on fill runs."""
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [OVERVIEW, CUT_OFFS, BANDS, SUITE_BY_SUITE, METHODS, RECORD]

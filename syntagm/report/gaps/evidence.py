@@ -30,17 +30,6 @@ from syntagm.views import comparability, frequency_bands, kept, lemma_groups
 from syntagm.views.gaps import estimates
 
 
-def band_rows(columns: Sequence[Column[Run]]) -> list[tuple[object, ...]]:
-    """Return the numbers of the figure by frequency band; empty if no word list has bands."""
-    return [
-        row
-        for column in columns
-        for row in frequency_bands.rows_of(
-            column.name, kept.lemmas(column.run), _tags(column), kept.words(column.run).labels
-        )
-    ]
-
-
 @dataclass(frozen=True, slots=True)
 class Band:
     """Equal weight and model weight of the lemmas of a frequency band under a model; all labels have equal weight."""
@@ -51,12 +40,8 @@ class Band:
     model_weight: Estimate
 
 
-def bands(columns: Sequence[Column[Run]]) -> list[Band]:
-    """Return the bands of each model, with the lemmas that were scored under every label."""
-    return [band for column in columns for band in _bands(column)]
-
-
 def _bands(column: Column[Run]) -> Iterator[Band]:
+    """Yield the bands of a model, with the lemmas that were scored under every label."""
     lemmas = lemma_groups.balance_labels(kept.lemmas(column.run), kept.words(column.run).labels)
     table = lemma_groups.add_tags(lemmas, _tags(column), [frequency_bands.TAG])
     for band in sorted(int(name) for name in table[frequency_bands.TAG].unique() if name.isdecimal()):
@@ -119,11 +104,6 @@ def count_conflicts(column: Column[Run]) -> int:
     return sum(int(record["conflicts"]) for record in column.run.record["contexts"].values())
 
 
-def rows(subjects: Sequence[Subject[Run]]) -> list[Row]:
-    """Return a row for each suite and model."""
-    return [_of_suite(subject, column) for subject in subjects for column in subject.columns]
-
-
 def _of_suite(subject: Subject[Run], column: Column[Run]) -> Row:
     skipped = column.run.record["contexts"][subject.name]["left_out"]
     of_suite = _whole(column.accuracies, subject.name)
@@ -176,8 +156,6 @@ class Lemma:
 
 @dataclass(frozen=True, slots=True)
 class Lemmas:
-    """The hardest and the easiest lemmas of a suite."""
-
     hardest: tuple[Lemma, ...]
     easiest: tuple[Lemma, ...]
     labels: tuple[str, ...]  # the labels of the contexts
@@ -228,7 +206,8 @@ def example_contexts(run: Run, suite: str, most: int = CONTEXTS) -> list[dict[st
     chosen = dict.fromkeys(order[:most], "lowest") | dict.fromkeys(order[most:][-most:], "highest")
     remaining = [place for place in range(len(table)) if place not in chosen]
     sample = sorted(random.Random(f"{SEED} {suite}").sample(remaining, min(most, len(remaining))))
-    return [table.row(place, named=True) | {"why": why} for place, why in _order(chosen, sample)]
+    chosen |= dict.fromkeys(sample, "sampled")
+    return [table.row(place, named=True) | {"why": why} for place, why in chosen.items()]
 
 
 def most_probable(run: Run, suite: str, contexts: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], Any]]:
@@ -240,10 +219,6 @@ def most_probable(run: Run, suite: str, contexts: Sequence[Mapping[str, Any]]) -
     entries = kept.top_words(run, suite).filter(pl.col("context").is_in(names))
     rows = list(entries.with_columns(kept.PROBABILITY, kept.FORM).iter_rows(named=True))
     return [(context, [row for row in rows if row["context"] == context["context"]]) for context in contexts]
-
-
-def _order(chosen: Mapping[int, str], sample: Sequence[int]) -> list[tuple[int, str]]:
-    return [*chosen.items(), *((place, "sampled") for place in sample)]
 
 
 COLUMNS = ("model", "of", "name", "measure", "value", "low", "high", "n", "ties", "undefined", "method", "signature")
@@ -268,7 +243,6 @@ def _row(column: Column[Run], kind: str, name: str, estimate: Estimate) -> tuple
 
 
 def link_lemmas(columns: Sequence[Column[Run]], suite: str, stem: str) -> Markup:
-    """Return a link to the sums of every lemma in a suite."""
     tables = ((column, kept.lemmas(column.run, suite).select(LEMMA_COLUMNS[1:])) for column in columns)
     rows = ((column.name, *row) for column, table in tables for row in table.iter_rows())
     return csv_link(f"{stem}-lemmas.csv", LEMMA_COLUMNS, rows, "every lemma as CSV")
@@ -302,8 +276,6 @@ class ModelOnSuite:
 
 @dataclass(frozen=True, slots=True)
 class SuiteOnPage:
-    """A suite on the page."""
-
     subject: Subject[Run]
     models: tuple[ModelOnSuite, ...]  # the results of each model
     # `lemmas_data`, `contexts_data`: links that save tables as CSV; "" if a table is too large for the page
@@ -321,7 +293,7 @@ def lay_out(subjects: Sequence[Subject[Run]]) -> list[SuiteOnPage]:
             link = table_link(subject.columns, subject.name, stem)
             links[place] = link if len(link) <= room else Markup("")
             room -= len(links[place])
-        models = tuple(_model(row, subject.name) for row in rows([subject]))
+        models = tuple(_model(_of_suite(subject, column), subject.name) for column in subject.columns)
         suites.append(SuiteOnPage(subject, models, *links))
     return suites
 
@@ -345,7 +317,6 @@ class Evidence(Chapter):
         self.differing, self.shared = "differing" in blanks, "shared" in blanks
 
     def alerts(self) -> list[Alert]:
-        """Return what the page warns of."""
         by_column = []
         for column in self.columns:
             unfinished = warn_unfinished(column, "of the items that make a context")
@@ -355,7 +326,6 @@ class Evidence(Chapter):
         return [*note_conventions(self.columns), *by_column, *self._compare(), *ties]
 
     def _compare(self) -> Iterator[Alert]:
-        """Warn of runs whose numbers can't be compared."""
         if len({tuple(comparability.settings(column.run).values()) for column in self.columns}) > 1:
             content = Markup(
                 "<b>Not comparable.</b> The runs have different word lists, gaps or eligible rows; see <a "
@@ -382,12 +352,18 @@ class Evidence(Chapter):
     @cached_property
     def band_rows(self) -> list[tuple[object, ...]]:
         """The numbers of the figure by frequency band; empty if no word list has bands."""
-        return band_rows(self.columns)
+        return [
+            row
+            for column in self.columns
+            for row in frequency_bands.rows_of(
+                column.name, kept.lemmas(column.run), _tags(column), kept.words(column.run).labels
+            )
+        ]
 
     @cached_property
     def bands(self) -> list[Band]:
         """The weights of the lemmas of each band; empty if no word list has bands."""
-        return bands(self.columns) if self.band_rows else []
+        return [band for column in self.columns for band in _bands(column)] if self.band_rows else []
 
 
 def _note_items(column: Column[Run]) -> Iterator[Alert]:

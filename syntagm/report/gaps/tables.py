@@ -31,7 +31,6 @@ def tabulate_estimates(rows: Sequence[Row], key: str, several: bool) -> HtmlTabl
 
 
 def tabulate_models(rows: Sequence[Row], title: str) -> HtmlTable:
-    """Return the table of the results on a suite, with a row for each model."""
     body = [row(row_heading(isolate(line.column.name)), *_estimate_cells(line)) for line in rows]
     return HtmlTable(f"Scores by model, {title}", [heading("model"), *_estimate_headings()], body, _names(rows))
 
@@ -61,7 +60,6 @@ def _estimate_cells(line: Row) -> list[Markup]:
 
 
 def tabulate_cut_offs(table: pl.DataFrame, title: str, several: bool) -> HtmlTable:
-    """Return the table of the numbers of a figure of a measure at cut-offs."""
     headings = [
         *(heading("of"), *([heading("model")] if several else []), heading("cut-off")),
         *number_headings("value", "95% interval", "n", "undefined"),
@@ -81,7 +79,6 @@ def tabulate_cut_offs(table: pl.DataFrame, title: str, several: bool) -> HtmlTab
 
 
 def tabulate_bands(bands: Iterable[Band], several: bool) -> HtmlTable:
-    """Return the table of the weights by frequency band."""
     headings = [
         *(heading("band"), *([heading("model")] if several else [])),
         *number_headings("equal weight", "model weight"),
@@ -152,7 +149,6 @@ def _context_cells(context: Mapping[str, Any]) -> list[Markup]:
 
 
 def tabulate_most_probable(contexts: Iterable[tuple[Mapping[str, Any], Any]], label: str) -> HtmlTable:
-    """Return the table of the most probable entries in some contexts."""
     headings = [heading("context"), heading("wants"), heading("entries, with probability")]
     rows = [
         row(*_context_cells(context), html.text_cell(html.join(map(_entry, entries)) if entries else "none"))

@@ -252,7 +252,6 @@ class Predictions(Evidence):
     """A chapter on runs of predictions, or of measures used instead of them."""
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [
             *(OVERVIEW, SUITES),
             *map(by_tag, self.groups),

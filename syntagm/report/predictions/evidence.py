@@ -50,7 +50,6 @@ def list_scores(columns: Sequence[Column[Run]], lines: Sequence[ScoreRow]) -> Ro
 
 
 def list_comparisons(pairs: Sequence[ModelPair]) -> Rows:
-    """List every comparison of two models on a suite."""
     rows = (_row_of(pair, subject, comparison) for pair in pairs for subject, comparison in pair.suites)
     return COMPARISON_COLUMNS, rows
 
@@ -88,8 +87,6 @@ _ROW = 60
 
 @dataclass(frozen=True, slots=True)
 class SuiteOnPage:
-    """A suite on the page."""
-
     subject: Subject[Run]
     stem: str  # the name of its files, without an ending
     figure: Figure
@@ -153,12 +150,10 @@ class SuiteOnPage:
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """What limits the effects, as sentences."""
         return limits(self.effects)
 
     @property
     def empty(self) -> bool:
-        """Whether the figure shows empty regions."""
         return self.kind == "regions" and bool(self.figure.table["empty"].any())
 
 
@@ -186,7 +181,6 @@ def read_sentences(subject: Subject[Run]) -> list[pl.DataFrame]:
 
 
 def draw_suites(subjects: Sequence[Subject[Run]], effects: Mapping[int, Sequence[Effect]]) -> Iterator[Drawing]:
-    """Draw the figure of each suite that has one, with its title."""
     for subject in subjects:
         _, figure = figures.suite(subject, subject.title, read_sentences(subject), effects[subject.number])
         if len(figure.table):
@@ -218,7 +212,6 @@ class Evidence(Chapter):
         self.tag, self.by_group = scores.group_subjects(self.columns, self.subjects)
 
     def alerts(self) -> list[Alert]:
-        """Return what the page warns of."""
         by_column = []
         for column in self.columns:
             of_items = f"of {sum(suite.items for suite in column.run.suites):,} items"
@@ -239,7 +232,6 @@ class Evidence(Chapter):
 
     @property
     def names(self) -> set[str]:
-        """The names of all suites."""
         return {subject.name for subject in self.subjects}
 
     @property
@@ -250,12 +242,10 @@ class Evidence(Chapter):
 
     @cached_property
     def overall(self) -> list[ScoreRow]:
-        """The scores over all suites."""
         return scores.overall(self.columns)
 
     @cached_property
     def groups(self) -> Mapping[str, Sequence[ScoreRow]]:
-        """Tag -> the scores over the suites of each of its values."""
         return scores.groups(self.columns)
 
     @property
@@ -265,7 +255,6 @@ class Evidence(Chapter):
 
     @cached_property
     def pairs(self) -> list[ModelPair]:
-        """The comparisons of two models."""
         return model_pairs.compare(self.columns, self.subjects)
 
     @cached_property
@@ -298,7 +287,6 @@ class Evidence(Chapter):
 
     @cached_property
     def suites(self) -> list[SuiteOnPage]:
-        """The suites as the page shows them."""
         return lay_out(self.subjects, self.effects)
 
 

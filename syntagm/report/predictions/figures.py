@@ -42,8 +42,6 @@ EffectsOfSuites: TypeAlias = Sequence[tuple[Subject[Run], Sequence[Effect]]]
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """A figure of effects."""
-
     model: str  # the model, if the figure shows a single one of many; otherwise ""
     effects: int  # the number of effects
     above: int  # `above`, `below`: the number of effects whose interval is above 0, and below 0

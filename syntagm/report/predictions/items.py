@@ -30,8 +30,6 @@ _NAME = re.compile(r"`([^`]+)`")
 
 @dataclass(frozen=True, slots=True)
 class ExampleSentence:
-    """A condition with its sentence."""
-
     condition: str
     starred: bool  # whether the sentence is ungrammatical
     pieces: tuple[tuple[str, bool], ...]  # the sentence in pieces: (text, whether the first prediction compares it)
@@ -102,8 +100,6 @@ _VERDICT = ("measure", "value", "margin")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The items of a suite that a report shows."""
-
     ranks: tuple[int, ...]  # the ranks of the items, in the order of the suite; 0 is the most informative
     total: int  # the number of items in the suite
     regions: tuple[str, ...]  # the names of all regions
@@ -191,7 +187,6 @@ def _candidates(table: pl.DataFrame, tolerance: float) -> dict[str, list[Key]]:
 
 
 def pick(subject: Subject[Run], limit: int = LIMIT, sentences: Sequence[pl.DataFrame] | None = None) -> Shown:
-    """Choose at most `limit` items of a suite."""
     verdicts = [_number_rows(column.run.results(subject.name)) for column in subject.columns]
     tables = sentences or [column.run.sentences(subject.name) for column in subject.columns]
     sentences = [_sentences(table) for table in tables]

@@ -101,8 +101,6 @@ IN_HEADLINE = 3
 
 @dataclass(frozen=True, slots=True)
 class Versus:
-    """A comparison with another model."""
-
     other: str  # the other model
     better: int  # `better`, `worse`: the numbers of suites on which the model is significantly better, and worse
     worse: int
@@ -115,8 +113,6 @@ class Versus:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The headline of one model."""
-
     name: str
     # `above`, `below`: the numbers of suites on which its accuracy is significantly above, and below, chance
     above: int

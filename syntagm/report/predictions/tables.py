@@ -28,7 +28,6 @@ from syntagm.stats import Comparison
 
 
 def tabulate_overall(chapter: Evidence) -> HtmlTable:
-    """Return the table of the scores over all suites."""
     meanings = chapter.meanings
     headings = [
         heading("what must hold of an item"),
@@ -63,7 +62,6 @@ def count_suites(line: ScoreRow) -> Markup:
 
 
 def tabulate_suites(chapter: Evidence) -> HtmlTable:
-    """Return the table of accuracies by suite and prediction."""
     columns, grouped = chapter.columns, len(chapter.by_group) > 1
     headings = [
         *(heading("suite"), heading("prediction"), heading("chance", True)),
@@ -109,7 +107,6 @@ def _accuracy(column: Column[Run], subject: Subject[Run], measure: str, shaded: 
 
 
 def tabulate_tag(chapter: Evidence, tag: str) -> HtmlTable:
-    """Return the table of the scores over the suites of each value of a tag."""
     lines, tag_name = chapter.groups[tag], tag.replace("_", " ")
     headings = [
         *(heading(tag_name), *number_headings("suites", "chance")),
@@ -158,7 +155,6 @@ def _difference(comparison: Comparison) -> Markup:
 
 
 def tabulate_pair(pair: ModelPair, links: Links) -> HtmlTable:
-    """Return the table of the comparisons of two models, by suite."""
     headings = [
         heading("suite"),
         *number_headings("A", "B", Markup("B &minus; A"), "only A", "only B"),
@@ -186,7 +182,6 @@ def _row_of(links: Links, subject: Subject[Run], comparison: Comparison) -> Mark
 
 
 def tabulate_predictions(suite: SuiteOnPage) -> HtmlTable:
-    """Return the table of the accuracies on a suite."""
     subject = suite.subject
     headings = [*(heading("prediction"), heading("chance", True)), *_model_headings(subject)]
     rows = [
@@ -252,7 +247,6 @@ def _region(numbers: Mapping[str, str]) -> Markup:
 def tabulate_example(
     title: str, item: str, example: Sequence[ExampleSentence], writing: Writing = UNKNOWN_WRITING
 ) -> HtmlTable:
-    """Return the table of the sentences of an item, with the compared regions marked."""
     headings = [heading("condition"), heading(Markup("item ") + isolate(item, False))]
     rows = []
     for sentence in example:

@@ -100,7 +100,6 @@ def explain_names(meanings: Mapping[str, str]) -> Markup:
 
 
 def list_chances(lines: Sequence[ScoreRow]) -> Markup:
-    """List the chance level of each row of a table."""
     return join(
         Markup("%s %s")
         % (isolate(line.label, False), number(value) if (value := line.chance.value) == value else "unknown")
@@ -119,7 +118,6 @@ def explain_scores(lines: Sequence[ScoreRow]) -> list[Markup]:
 
 
 def describe_pair(pair: ModelPair) -> Markup:
-    """Say how two models differ over all suites."""
     difference, (only_a, only_b) = pair.overall.difference, pair.discordant
     undefined = f", {difference.undefined:,} undefined under one model and skipped" if difference.undefined else ""
     return Markup(
@@ -162,7 +160,6 @@ def list_missing(tag_name: str, without: int, unasked: int, names: int) -> list[
 
 
 def explain_figure(suite: SuiteOnPage) -> Markup:
-    """Say what the figure of a suite shows."""
     subject = suite.subject
     if suite.kind != "regions":
         return Markup(
@@ -207,7 +204,6 @@ def explain_chance(suite: SuiteOnPage) -> list[Markup]:
 
 
 def cite_suite(suite: SuiteOnPage) -> list[str]:
-    """Return a line that cites each number of a suite."""
     subject = suite.subject
     return [
         numbers.citation(column, subject.name, measure)
@@ -247,8 +243,6 @@ class ItemsOnPage:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """What the page shows of a suite."""
-
     suite: SuiteOnPage
     facts: Markup
     # `example`, `table`, `effects`, `numbers`: tables: of its first item, its accuracies, its effects and the numbers
@@ -270,11 +264,9 @@ class Article:
 
     @property
     def stem(self) -> str:
-        """The name of its figure."""
         return self.suite.stem
 
     def choose_items(self, limit: int) -> ItemsOnPage:
-        """Return at most `limit` items."""
         total = self.suite.shown.total
         kept = min(len(self.suite.shown.ranks), limit)
         if kept == total:
@@ -289,7 +281,6 @@ class Article:
 
 
 def write_articles(chapter: Evidence) -> list[Article]:
-    """Return the articles of a page."""
     return [_article(suite, chapter.meanings) for suite in chapter.suites]
 
 
@@ -320,7 +311,6 @@ def state_facts(record: SuiteRecord) -> Markup:
 
 
 def explain_predictions(record: SuiteRecord, meanings: Mapping[str, str]) -> Iterator[PredictionOnPage]:
-    """Yield the predictions of a suite in words."""
     for name, formula in record.predictions.items():
         meaning = f" ({meanings[name]})" if name in meanings else ""
         in_words = prediction_in_words(record, name)

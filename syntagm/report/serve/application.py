@@ -112,7 +112,6 @@ class Application:
     _workers: CapacityLimiter | None = field(default=None)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         if scope["type"] != "http":
             return
         request = Request(scope, receive)
@@ -189,7 +188,6 @@ class Application:
         return response
 
     def set_cookie(self, response: Response, session: str) -> None:
-        """Give a session to a browser."""
         response.set_cookie(self.cookie, session, httponly=True, samesite="strict", path="/")
 
 
@@ -237,7 +235,6 @@ def _login(application: Application) -> list[Route]:
 
 
 def message(status: int, title: str, text: str, close: bool = False) -> Response:
-    """Return a page that says why there is nothing else."""
     # close: whether the connection ends, because the rest of the request is not read.
     # Whoever comes to a page that does not exist, or asks what can't be, goes on from the first page.
     variables = {"heading": title, "text": text, "home": status in (400, 404)}

@@ -84,15 +84,12 @@ class Served:
         return self.prefix + (path_of((UNDER, self.convention)) if self.convention else "")
 
     def page(self, place: Place, query: Query = ()) -> str:
-        """Return the URL of a page."""
         return self._before + path_of(place) + _query(query)
 
     def under(self, convention: str, place: Place, query: Query = ()) -> str:
-        """Return the URL of a page whose verdicts are judged by a convention."""
         return replace(self, convention=convention).page(place, query)
 
     def file(self, place: Place, ending: str, name: str = "", query: Query = (), figure: bool = False) -> str:
-        """Return the URL of a table or a figure of a page."""
         kind = "figure" if figure else "table"
         path = path_of(place) if place else "/overview"
         return f"{self._before}{path}.{ending}{_query([*([(kind, name)] if name else []), *query])}"

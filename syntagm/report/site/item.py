@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, final
@@ -19,8 +19,9 @@ from syntagm.report.html import HtmlTable, heading, isolate, join, row, row_head
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.predictions import items
-from syntagm.report.predictions.items import find_compared, prediction_in_words
+from syntagm.report.predictions.items import find_compared
 from syntagm.report.predictions.scores import MEANINGS
+from syntagm.report.predictions.words import explain_predictions
 from syntagm.report.section import Data, Section, Variables
 from syntagm.report.site.addresses import Addresses, Query
 from syntagm.report.site.items import VERDICT_COLUMNS, Items, Selection, Verdict
@@ -35,8 +36,6 @@ _SIMILAR = 4
 
 @final
 class ItemPage(OnePage):
-    """The page of an item."""
-
     def __init__(
         self, subject: Subject[Run], suite: str, key: str, items: Items, selection: Selection, addresses: Addresses,
         others: tuple[str, str], pair: tuple[str, str] = ("", ""),
@@ -50,11 +49,9 @@ class ItemPage(OnePage):
         self.pair = tuple(name or default for name, default in zip(pair, (*scored, "", ""), strict=False))
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [CONDITIONS, VERDICTS, TOKENS, DIFFERENCE, SIMILAR, TAGS]
 
     def alerts(self) -> list[Alert]:
-        """Return what the page warns of."""
         unjudged = [
             Alert(Markup("Not yet judged under %s.") % isolate(column.name), mild=False)
             for column, sentences in zip(self.subject.columns, self.sentences, strict=True)
@@ -63,17 +60,14 @@ class ItemPage(OnePage):
         return [*note_conventions(self.subject.columns), *unjudged]
 
     def steps(self) -> Sequence[Step]:
-        """Return the steps from the overview to this page, without either."""
         return [Step(self.subject.title, self.addresses.page(("suite", self.suite), self._query))]
 
     def actions(self) -> Sequence[Step]:
-        """Return the page on which the item is tried, if there is one."""
         record = self.subject.record
         url = self.addresses.tried(record.name, record.hash, self.item) if not self.occurrence else ""
         return [Step("Try this item", url)] if url else ()
 
     def beside(self) -> tuple[Step | None, Step | None]:
-        """Return the items before and after this one in the selection."""
         before, after = (self._step(key) if key else None for key in self.others)
         return before, after
 
@@ -171,7 +165,6 @@ class ItemPage(OnePage):
         return found
 
     def verdict(self, measure: str, model: str) -> Verdict:
-        """Return the verdict by a measure under a model."""
         found = self.items.of(measure).row(self.items.numbers[self.key], named=True)
         return self.items.verdicts(found)[self.items.models.index(model)]
 
@@ -258,27 +251,15 @@ CONDITIONS: Section[ItemPage] = Section(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Prediction:
-    """A prediction of an item: in words, with its formula, and what became of it under each model."""
-
-    name: str
-    explanation: Markup
-    formula: str
-    table: HtmlTable
-
-
 _OF_COMPARISONS = "A comparison has the difference of its two sides in bits: above 0 it supports the prediction."
 
 
 def _show_verdicts(page: ItemPage) -> Variables:
-    record, found = page.subject.record, []
-    for measure, formula in record.predictions.items():
-        meaning = f" ({MEANINGS[measure]})" if measure in MEANINGS else ""
-        in_words = prediction_in_words(record, measure)
-        explanation = Markup("%s%s") % (meaning, Markup(": %s.") % in_words if in_words else "")
-        found.append(_Prediction(measure, explanation, formula, _tabulate_verdicts(page, measure)))
-    return {"predictions": found, "caption": _OF_COMPARISONS if page.scored else ""}
+    explained = explain_predictions(page.subject.record, MEANINGS)
+    return {
+        "predictions": [(prediction, _tabulate_verdicts(page, prediction.name)) for prediction in explained],
+        "caption": _OF_COMPARISONS if page.scored else "",
+    }
 
 
 def _tabulate_verdicts(page: ItemPage, measure: str) -> HtmlTable:

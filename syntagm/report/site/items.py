@@ -103,7 +103,6 @@ class Selection:
 
     @property
     def number(self) -> int:
-        """The page, from 1."""
         return int(self.page) if self.page else 1
 
 
@@ -112,8 +111,6 @@ Selection.NAMES = tuple(field.name for field in fields(Selection))
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What can be selected in a suite."""
-
     measures: Sequence[str]  # the predictions or measures
     models: Sequence[str]  # the names of the models
     conditions: Sequence[str]
@@ -160,7 +157,6 @@ def _is_number(text: str) -> bool:
 def select(
     items: pl.DataFrame, selection: Selection, models: Sequence[str], tolerances: Sequence[float]
 ) -> pl.DataFrame:
-    """Return the selected items, in the chosen order."""
     places = [models.index(selection.model)] if selection.model else list(range(len(models)))
     conditions = [*_by_verdict(selection, places, tolerances), *_by_cell(selection, models)]
     conditions += [*_by_margin(selection, places), *_by_tag(selection)]
@@ -266,8 +262,6 @@ class Verdict:
 
 @final
 class Items:
-    """The items of a suite under several models."""
-
     def __init__(self, subject: Subject[Run], sentences: pl.DataFrame | None = None) -> None:
         self.subject, self._sentences = subject, sentences
         self.models = [column.name for column in subject.columns]
@@ -276,12 +270,10 @@ class Items:
 
     @cached_property
     def measures(self) -> list[str]:
-        """The predictions or measures that were computed."""
         return list(self.subject.record.predictions)
 
     @cached_property
     def writing(self) -> Writing:
-        """How the sentences are written."""
         return writing_of(self.subject.record.tags)
 
     @property
@@ -322,7 +314,6 @@ class Items:
 
     @property
     def choices(self) -> Choices:
-        """What can be selected."""
         return Choices(self.measures, self.models, self.subject.record.conditions, list(self.tags))
 
     @cached_property
@@ -335,7 +326,6 @@ class Items:
         return Counter(self.table["item"])
 
     def kind(self, measure: str) -> Kind:
-        """Return the kind of a measure's values."""
         return self.subject.columns[0].run.kind(measure) if self.subject.columns else Kind.VERDICT
 
     def of(self, measure: str) -> pl.DataFrame:
@@ -361,7 +351,6 @@ class Items:
         return select(self.of(selection.measure), selection, self.models, self.tolerances)
 
     def verdicts(self, row: dict[str, Any]) -> list[Verdict]:
-        """Return the verdicts of a row of `of`, one for each model."""
         found = []
         for place, tolerance in enumerate(self.tolerances):
             value, margin = row[f"value_{place}"], row[f"margin_{place}"]

@@ -106,7 +106,6 @@ class MaterialsPage(OnePage):
         self.title = counted(len(materials), "suite")
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [WITHOUT_RESULTS]
 
 
@@ -114,7 +113,6 @@ _NO_GROUP = "no group"
 
 
 def _groups(chapter: Evidence) -> dict[str, list[int]]:
-    """Return the groups of models, with the places of their columns."""
     groups: dict[str, list[int]] = {}
     for place, column in enumerate(chapter.columns):
         groups.setdefault(group_of(column.name) or _NO_GROUP, []).append(place)
@@ -215,7 +213,6 @@ class OverPredictions(Evidence):
     """The overview of runs of predictions, or of measures used instead of them."""
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         tags = map(predictions.by_tag, self.groups)
         return [
             *(predictions.OVERVIEW, predictions.SUITES, *tags),
@@ -238,7 +235,6 @@ class OverMany(Evidence):
     many: ClassVar[bool] = True
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         tags = map(sweep.by_tag, self.groups)
         return [
             *(sweep.OVERVIEW, sweep.SCORES, MODEL_GROUPS, predictions.TRAJECTORIES, *tags, sweep.SUITES),
@@ -251,7 +247,6 @@ class OverGaps(EvidenceOfGaps):
     """The overview of fill runs. Their suites have no sentences of their own: the overview is the whole report."""
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [
             *(gaps.OVERVIEW, gaps.CUT_OFFS, gaps.BANDS, gaps.SUITE_BY_SUITE),
             *(WITHOUT_RESULTS, gaps.METHODS, RECORD),
@@ -266,7 +261,6 @@ class OverPeople(Evidence):
     title: ClassVar[str] = people.People.title
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [
             *(predictions.OVERVIEW, predictions.SUITES, *map(predictions.by_tag, self.groups)),
             *(people.AGREEMENT, people.EFFECTS, people.CEILING, predictions.COMPARED),
@@ -275,7 +269,6 @@ class OverPeople(Evidence):
 
 
 def overview_of(runs: Sequence[Run]) -> Chapter:
-    """Return the overview of runs of one task."""
     if kept.over_gaps(runs[0]):
         return OverGaps(runs)
     if any(run.task is People for run in runs):

@@ -20,8 +20,6 @@ from syntagm.runs import Run
 
 @final
 class RunPage(OnePage):
-    """The page of a run."""
-
     def __init__(self, column: Column[Run], subjects: Sequence[Subject[Run]], addresses: Addresses) -> None:
         self.column, self.run, self.subjects, self.addresses = column, column.run, subjects, addresses
         self.place, self.title = ("run", column.name), f"Run of {column.name}"
@@ -37,7 +35,6 @@ class RunPage(OnePage):
         ]
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [SETTINGS, SIGNATURES, UNDEFINED, FILES, RECORD]
 
     def alerts(self) -> list[Alert]:

@@ -37,7 +37,6 @@ class SearchPage(OnePage):
         self.hits = list(_limited(self._find()))
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [FOUND]
 
     def _find(self) -> Iterator[Hit]:

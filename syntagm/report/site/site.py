@@ -95,7 +95,6 @@ class Site:
 
     @property
     def done(self) -> bool:
-        """Whether all runs are finished."""
         return all(run.done for run in self.runs)
 
     @cached_property

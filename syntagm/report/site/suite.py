@@ -74,8 +74,6 @@ class Drawn:
 
 @final
 class SuitePage(OnePage):
-    """The page of a suite."""
-
     def __init__(
         self, drawn: Drawn, key: str, items: Items, selection: Selection, addresses: Addresses,
         neighbours: tuple[str, str] = ("", ""),
@@ -85,11 +83,9 @@ class SuitePage(OnePage):
         self.title, self.place = drawn.subject.title, ("suite", key)
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [ABOUT, FIGURE, PREDICTIONS, EFFECTS, MARGINS, SIDE_BY_SIDE, ITEMS, SETTINGS]
 
     def alerts(self) -> list[Alert]:
-        """Return what the page warns of."""
         found = [*note_conventions(self.subject.columns)]
         for column, sentences in zip(self.subject.columns, self.sentences, strict=False):
             judged, total = column.judged[self.subject.name], self.subject.record.items
@@ -114,7 +110,6 @@ class SuitePage(OnePage):
 
     @property
     def suite(self) -> SuiteOnPage:
-        """What the tables and sentences of reports need of the suite."""
         return self.drawn.suite
 
     def svg(self, drawing: Drawing) -> Markup:
@@ -123,7 +118,6 @@ class SuitePage(OnePage):
 
     @property
     def asked(self) -> bool:
-        """Whether there are runs about the suite."""
         return bool(self.subject.columns)
 
     @cached_property
@@ -133,7 +127,6 @@ class SuitePage(OnePage):
 
     @cached_property
     def selected(self) -> pl.DataFrame:
-        """The selected items, in the chosen order."""
         return self.items.select(self.selection)
 
     @property
@@ -325,8 +318,6 @@ SIDE_BY_SIDE: Section[SuitePage] = Section(
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A choice in a form."""
-
     value: str
     label: str
     chosen: bool
