@@ -31,8 +31,7 @@ from syntagm.reading_times import (
     tables,
     views,
 )
-from syntagm.report import Served, Shelf
-from syntagm.report.shell import LINKED
+from syntagm.report import Served, Shelf, shell
 from tests.experiment_for_tests import pairs
 
 
@@ -799,8 +798,8 @@ def test_an_analysis_shows_again_what_the_fit_said(tmp_path: Path, capsys: pytes
     saved = pl.read_csv(folder / "index.reading-gain.csv")["gain"].to_list()
     assert saved == pytest.approx([one.mean for one in outcome.gains])
     shelf = Shelf([], suites=[pairs()], reading=gains)
-    assert 'href="/reading"' in shelf.site.html((), Served(), LINKED)
-    assert f"{outcome.gains[0].mean:.6f}" in shelf.site.html(("reading",), Served(), LINKED)
+    assert 'href="/reading"' in shelf.site.html((), Served(), shell.LINKED)
+    assert f"{outcome.gains[0].mean:.6f}" in shelf.site.html(("reading",), Served(), shell.LINKED)
     (tmp_path / "gains.csv").write_text("model,fold\n")
     with pytest.raises(SyntagmError, match="damaged or edited"):
         views.table("gain", gains)
@@ -835,7 +834,8 @@ def test_effects_in_ms_are_shown_for_people_and_models(tmp_path: Path, capsys: p
 def test_names_in_tables_are_those_of_other_rooms(tmp_path: Path) -> None:
     """A vectorised copy of `io.name.name_of` must agree with it; people who are left out by name are named alike."""
     cells = [" Zoe\u0308\u00a0", "\u3000p 1\t", "\ufb01", "\u1112\u1161\u11ab", ""]
-    assert tables._named_alike(pl.Series(cells)).to_list() == [name_of(cell) for cell in cells]
+    source = Source(tmp_path, pl.DataFrame({"p": cells}), pl.Series(range(len(cells))), "")
+    assert source.texts(["p"]).to_list() == [name_of(cell) or None for cell in cells]
     file = tmp_path / "exclusions.toml"
     file.write_text('[exclude]\nparticipants = [" Zoe\u0308 "]\n', encoding="utf-8")
     assert exclusions.read(file).participants == ("Zo\u00eb",)

@@ -24,6 +24,9 @@ from syntagm.reading_times.slopes import Slopes
 from syntagm.reading_times.tables import open_table
 from syntagm.stats import Variable, critical
 
+FIT, EFFECTS = "reading fit", "reading effects"
+_CITED = re.compile(r"@([\w-]+)")
+# The places of a curve.
 _PLACES = 40
 
 
@@ -68,9 +71,7 @@ def curve_of_shape(label: str, rows: Observations) -> list[tuple[str, float, flo
     width = bases[0].parts.shape[1]
     start = straight.values.shape[1]
 
-    def columns(
-        at_values: np.ndarray[tuple[int], np.dtype[np.float64]],
-    ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    def columns(at_values: regressions.Numbers) -> regressions.Numbers:
         found = np.zeros((len(at_values), len(curve.coefficients)))
         found[:, at] = at_values
         found[:, start : start + width] = bases[0].at(at_values)
@@ -84,10 +85,6 @@ def curve_of_shape(label: str, rows: Observations) -> list[tuple[str, float, flo
         (label, float(place), float(value), float(value - wide), float(value + wide), len(own))
         for place, value, wide in zip(places, estimates, reach, strict=True)
     ]
-
-
-FIT, EFFECTS = "reading fit", "reading effects"
-_CITED = re.compile(r"@([\w-]+)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

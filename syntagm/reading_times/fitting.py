@@ -24,7 +24,9 @@ from syntagm.reading_times.tables import Source
 from syntagm.stats import Interval, cluster_intervals
 
 KINDS = ("contiguous", "sentence", "text", "participant")
+COLUMNS = ("model", "fold", "n", "loglik_baseline", "loglik", "gain")
 Ints = NDArray[np.int64]
+Numbers = NDArray[np.float64]
 
 
 def read_folds(text: str) -> tuple[str, int]:
@@ -33,7 +35,7 @@ def read_folds(text: str) -> tuple[str, int]:
     Raises:
         UsageError: there is no such kind, or the number is not a whole number from 2.
 
-    >>> read_folds("contiguous_folds:10"), read_folds("sentence")
+    >>> read_folds("contiguous:10"), read_folds("sentence")
     (('contiguous', 10), ('sentence', 10))
     """
     kind, colon, number = text.partition(":")
@@ -87,10 +89,6 @@ def group_folds(labels: Sequence[str], count: int, what: str) -> Ints:
     fold_of = contiguous_folds(len(order), count)
     found: Ints = fold_of[np.array([order[label] for label in labels])]
     return found
-
-
-COLUMNS = ("model", "fold", "n", "loglik_baseline", "loglik", "gain")
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeAlias, final
+from typing import Protocol, TypeAlias
 from urllib.parse import quote
 
 import polars as pl
@@ -74,7 +74,6 @@ class Links(Protocol):
         """
 
 
-@final
 class Inside:
     """The links of a page that is one file: everything is on it."""
 

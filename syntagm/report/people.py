@@ -1,7 +1,7 @@
 """The chapter on runs of people, alone or beside models."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar
 
 from syntagm.evaluation import People as Task
 from syntagm.report.chapter import RECORD
@@ -49,7 +49,6 @@ CEILING: Section[Evidence] = Section(
 )
 
 
-@final
 class People(Evidence):
     """A chapter on runs of people, alone or beside runs of predictions."""
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar
 
 from markupsafe import Markup
 
@@ -15,7 +15,6 @@ from syntagm.report.section import Drawing, Section, Variables
 from syntagm.views import Cell, Table
 
 
-@final
 class ReadingTimes(Chapter):
     header: ClassVar[str] = "reading/header.html"
     intro: ClassVar[str] = "reading/intro.html"

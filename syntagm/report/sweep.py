@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar
 
 from markupsafe import Markup
 
@@ -29,7 +29,7 @@ from syntagm.report.predictions.items import example
 from syntagm.report.predictions.model_pairs import Headline, ModelPair
 from syntagm.report.predictions.scores import ScoreRow
 from syntagm.report.predictions.tables import link_suite, tabulate_example
-from syntagm.report.predictions.words import PredictionOnPage, explain_predictions, state_facts
+from syntagm.report.predictions.words import explain_predictions, state_facts
 from syntagm.report.section import Drawing, Section, Variables
 from syntagm.runs import Run, group_of
 from syntagm.stats import in_words
@@ -288,25 +288,16 @@ SUITES: Section[Evidence] = Section(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Article:
-    subject: Subject[Run]
-    facts: Markup
-    example: HtmlTable | str
-    predictions: tuple[PredictionOnPage, ...]
-    table: HtmlTable | str
-
-
-def _write_article(subject: Subject[Run], groups: Groups) -> _Article:
+def _write_article(subject: Subject[Run], groups: Groups) -> Variables:
     record = subject.record
     item, sentences = example(record, subject.columns[0].run.sentences(subject.name))
-    return _Article(
-        subject,
-        state_facts(record),
-        tabulate_example(subject.title, item, sentences, writing_of(record.tags)) if sentences else "",
-        tuple(explain_predictions(record, scores.MEANINGS)),
-        tabulate_predictions(subject, groups) if subject.measures else "",
-    )
+    return {
+        "subject": subject,
+        "facts": state_facts(record),
+        "example": tabulate_example(subject.title, item, sentences, writing_of(record.tags)) if sentences else "",
+        "predictions": list(explain_predictions(record, scores.MEANINGS)),
+        "table": tabulate_predictions(subject, groups) if subject.measures else "",
+    }
 
 
 def _show_suites(chapter: Evidence) -> Variables:
@@ -337,7 +328,6 @@ METHODS: Section[Evidence] = Section(
 )
 
 
-@final
 class Sweep(Evidence):
     many: ClassVar[bool] = True
 

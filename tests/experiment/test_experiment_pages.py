@@ -16,7 +16,7 @@ from syntagm.core import InputError, UsageError
 from syntagm.experiment import Study, deployed, hosted as hosted_pages, jspsych, make, pcibex
 from syntagm.experiment.hosted import Hosted
 from syntagm.experiment.markup import html
-from syntagm.report.serve.application import Application
+from syntagm.report import Application
 from tests.experiment_for_tests import filled, pairs, planned, written
 
 HOSTILE = "<script>alert(1)</script>\"'&"

@@ -9,8 +9,7 @@ from report_examples import written
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.evaluation import against_chance
-from syntagm.report import report
-from syntagm.report.page import chapter_of
+from syntagm.report import chapter_of, report
 from syntagm.report.predictions import model_pairs, scores
 from syntagm.report.predictions.words import explain_headlines
 from syntagm.runs import Run

@@ -14,9 +14,20 @@ pytest.importorskip("starlette")
 from asking import HOST, ask, opened
 
 from syntagm.core import InputError, RunError, UsageError
-from syntagm.report import Asked, Missing, Route, download, html_page, limits, read_password
-from syntagm.report.serve.application import build, run_server
-from syntagm.report.serve.gate import SESSION_SECONDS, SESSIONS, TRIES, Gate, Password
+from syntagm.report import (
+    Asked,
+    Gate,
+    Missing,
+    Password,
+    Route,
+    build_application,
+    download,
+    html_page,
+    limits,
+    read_password,
+    run_server,
+)
+from syntagm.report.serve.gate import SESSION_SECONDS, SESSIONS, TRIES
 
 
 def said(asked: Asked) -> object:
@@ -44,7 +55,7 @@ HERE = {"origin": f"http://{HOST}"}
 
 def test_the_token_becomes_a_cookie_and_leaves_the_address() -> None:
     gate = Gate(frozenset({HOST}))
-    application = build(ROUTES, gate)
+    application = build_application(ROUTES, gate)
     assert ask(application, "/").status == 403
     assert ask(application, "/?token=wrong").status == 403
     entered = ask(application, f"/suite/a%2Fb?x=1&token={gate.token}&y=%26")
@@ -145,7 +156,7 @@ def test_a_route_can_permit_styles_but_no_scripts_in_a_page() -> None:
 def test_a_password_lets_in_from_any_host_and_can_not_be_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     gate = Gate(password=Password("a long password"), clock=lambda: now[0])
-    application = build(ROUTES, gate)
+    application = build_application(ROUTES, gate)
     assert ask(application, "/", host="a.example").headers["location"] == "/login"
     assert ask(application, f"/?token={gate.token}").status == 403
     form = {"host": "a.example", "origin": "https://a.example", "content_type": "application/x-www-form-urlencoded"}

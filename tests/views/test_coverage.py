@@ -7,10 +7,9 @@ from models_for_tests import byte_level, causal
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.report import TOKENS, Served, Site, numbers
+from syntagm.report import TOKENS, Evidence, Served, Site, numbers
 from syntagm.report.predictions import items, scores
 from syntagm.report.predictions.chapter import SUITE_BY_SUITE
-from syntagm.report.predictions.evidence import Evidence
 from syntagm.views import coverage, groups
 
 TEXTS = {

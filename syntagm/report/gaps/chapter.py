@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 import polars as pl
 from markupsafe import Markup
@@ -24,64 +23,37 @@ from syntagm.views import frequency_bands, kept, lines, nucleus
 _TAGS = ("circuit", "phenomenon", "field", "construction")
 
 
-@dataclass(frozen=True, slots=True)
-class _LemmaTable:
-    title: str
-    table: HtmlTable
-
-
-@dataclass(frozen=True, slots=True)
-class _ModelOnPage:
-    name: str  # the model; "" if it is the only one
-    facts: Markup  # how many gaps and contexts there are, and why items have none
-    wins: str  # how many lemmas never win, and how many always do
-    lemmas: tuple[_LemmaTable, ...]  # `lemmas`, `contexts`, `most_probable`: tables; empty if there is nothing to show
-    contexts: HtmlTable | str
-    summary: str  # how many contexts are shown
-    sampled: bool
-    most_probable: HtmlTable | str
-    entries: str  # how many entries are shown in each of them
-
-
-@dataclass(frozen=True, slots=True)
-class Article:
-    subject: Subject[Run]
-    facts: Markup
-    table: HtmlTable  # the results of each model
-    models: tuple[_ModelOnPage, ...]
-    signatures: tuple[str, ...]  # the line that cites each number
-    links: Markup  # links that save its tables as CSV
-
-
-def write_article(suite: SuiteOnPage) -> Article:
+def write_article(suite: SuiteOnPage) -> Variables:
+    """Return what the page shows of a suite."""
     subject, several = suite.subject, len(suite.models) > 1
-    return Article(
-        subject,
-        Markup("%s%s") % (counted(subject.record.items, "item"), list_tags(subject.record.tags, _TAGS)),
-        tables.tabulate_models([model.row for model in suite.models], subject.title),
-        tuple(_describe(model, subject, several) for model in suite.models),
-        tuple(_cite(suite)),
-        _link(suite),
-    )
+    return {
+        "subject": subject,
+        "facts": Markup("%s%s") % (counted(subject.record.items, "item"), list_tags(subject.record.tags, _TAGS)),
+        "table": tables.tabulate_models([model.row for model in suite.models], subject.title),
+        "models": [_describe(model, subject, several) for model in suite.models],
+        "signatures": list(_cite(suite)),
+        "links": _link(suite),
+    }
 
 
-def _describe(model: ModelOnSuite, subject: Subject[Run], several: bool) -> _ModelOnPage:
+def _describe(model: ModelOnSuite, subject: Subject[Run], several: bool) -> Variables:
     column, lemmas, contexts = model.row.column, model.lemmas, model.contexts
     total = column.run.record["contexts"][subject.name]["contexts"]
     of = f"{subject.title}, {column.name}"
-    return _ModelOnPage(
-        column.name if several else "",
-        _state_facts(model, subject.name),
-        f"Of {counted(lemmas.total, 'lemma')} scored here, {_win(lemmas.never, 'never')} and {_win(lemmas.always, 'always')}.",
-        tuple(_tabulate_lemmas(lemmas, column.name)),
-        tables.tabulate_contexts(contexts, f"Contexts of {of}") if contexts else "",
-        _count_contexts(len(contexts), total),
-        bool(contexts and contexts[0]["why"]),
-        tables.tabulate_most_probable(model.most_probable, f"Most probable entries in gaps of {of}")
+    wins = f"{_win(lemmas.never, 'never')} and {_win(lemmas.always, 'always')}"
+    return {
+        "name": column.name if several else "",
+        "facts": _state_facts(model, subject.name),
+        "wins": f"Of {counted(lemmas.total, 'lemma')} scored here, {wins}.",
+        "lemmas": list(_tabulate_lemmas(lemmas, column.name)),
+        "contexts": tables.tabulate_contexts(contexts, f"Contexts of {of}") if contexts else "",
+        "summary": _count_contexts(len(contexts), total),
+        "sampled": bool(contexts and contexts[0]["why"]),
+        "most_probable": tables.tabulate_most_probable(model.most_probable, f"Most probable entries in gaps of {of}")
         if contexts and model.most_probable
         else "",
-        _count_entries(column.run, len(contexts)) if model.most_probable else "",
-    )
+        "entries": _count_entries(column.run, len(contexts)) if model.most_probable else "",
+    }
 
 
 def _state_facts(model: ModelOnSuite, suite: str) -> Markup:
@@ -100,11 +72,11 @@ def _win(count: int, how_often: str) -> str:
     return f"{count:,} {how_often} win{'s' if count == 1 else ''}"
 
 
-def _tabulate_lemmas(lemmas: Lemmas, model: str) -> Iterator[_LemmaTable]:
+def _tabulate_lemmas(lemmas: Lemmas, model: str) -> Iterator[tuple[str, HtmlTable]]:
     hardest = "Hardest lemmas" if lemmas.easiest else "Lemmas, the hardest first"
     for title, ranked in ((hardest, lemmas.hardest), ("Easiest lemmas", lemmas.easiest)):
         if ranked:
-            yield _LemmaTable(title, tables.tabulate_lemmas(title, ranked, lemmas.labels, model))
+            yield title, tables.tabulate_lemmas(title, ranked, lemmas.labels, model)
 
 
 def _count_contexts(count: int, total: int) -> str:
@@ -284,7 +256,6 @@ METHODS: Section[Evidence] = Section(
 )
 
 
-@final
 class Gaps(Evidence):
     """A chapter on fill runs."""
 

@@ -1,16 +1,14 @@
 """The chapter on runs of predictions: accuracies, comparisons of models, regions, and items token by token."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 from markupsafe import Markup
 
 from syntagm.evaluation import FEW_NUMBERS, unseen
 from syntagm.report import links
 from syntagm.report.chapter import RECORD
-from syntagm.report.html import HtmlTable
-from syntagm.report.predictions import evidence, evidence as of_predictions, figures, model_pairs, scores, tables, words
+from syntagm.report.predictions import evidence, figures, model_pairs, scores, tables, words
 from syntagm.report.predictions.evidence import Evidence
 from syntagm.report.predictions.words import write_articles
 from syntagm.report.section import Data, Drawing, Section, Variables
@@ -53,7 +51,7 @@ OVERVIEW: Section[Evidence] = Section(
     "Overview",
     template="predictions/overview.html",
     figures=_draw_accuracies,
-    data=Data("scores", "all scores", lambda chapter: of_predictions.list_scores(chapter.columns, chapter.all_lines)),
+    data=Data("scores", "all scores", lambda chapter: evidence.list_scores(chapter.columns, chapter.all_lines)),
     show=_show_overview,
 )
 SUITES: Section[Evidence] = Section(
@@ -89,10 +87,8 @@ def _draw_effects(chapter: Evidence, saved: bool) -> Iterator[Drawing]:
     forests = figures.forests(_order_effects(chapter, saved), chapter.columns, "Effects" if saved else "")
     for number, forest in enumerate(forests, 1):
         if forest.model:
-            stem, label = (
-                f"effects-{links.file_name(number, forest.model)}",
-                f"Figure: effects under {forest.model}",
-            )
+            stem = f"effects-{links.file_name(number, forest.model)}"
+            label = f"Figure: effects under {forest.model}"
             sides = words.count_sides(forest.model, forest.effects, forest.above, forest.below)
             yield Drawing(stem, forest.figure, label, heading=sides)
         else:
@@ -145,17 +141,6 @@ def _draw_differences(chapter: Evidence, saved: bool) -> Iterator[Drawing]:
         yield Drawing(f"comparison-{pair.number}", figures.differences([pair]), label, caption)
 
 
-@dataclass(frozen=True, slots=True)
-class _PairOnPage:
-    """Two models on the page; the figure is the one with this stem."""
-
-    number: int
-    stem: str
-    summary: Markup
-    description: Markup
-    table: HtmlTable
-
-
 def _show_compared(chapter: Evidence) -> Variables:
     pairs = chapter.pairs
     only_first = f"With more than {model_pairs.MOST} models, each is compared only with the first."
@@ -168,13 +153,13 @@ def _show_compared(chapter: Evidence) -> Variables:
         "table": tables.tabulate_pairs(pairs) if len(pairs) > 1 else "",
         "alone": len(pairs) == 1,
         "pairs": [
-            _PairOnPage(
-                pair.number,
-                f"comparison-{pair.number}",
-                words.summarize_pair(pair),
-                words.describe_pair(pair),
-                tables.tabulate_pair(pair, chapter.links),
-            )
+            {
+                "number": pair.number,
+                "stem": f"comparison-{pair.number}",  # of its figure
+                "summary": words.summarize_pair(pair),
+                "description": words.describe_pair(pair),
+                "table": tables.tabulate_pair(pair, chapter.links),
+            }
             for pair in pairs
         ],
     }
@@ -186,7 +171,7 @@ COMPARED: Section[Evidence] = Section(
     template="predictions/compared.html",
     when=lambda chapter: chapter.pairs,
     figures=_draw_differences,
-    data=Data("comparison", "all comparisons", lambda chapter: of_predictions.list_comparisons(chapter.pairs)),
+    data=Data("comparison", "all comparisons", lambda chapter: evidence.list_comparisons(chapter.pairs)),
     show=_show_compared,
 )
 
@@ -247,7 +232,6 @@ METHODS: Section[Evidence] = Section(
 )
 
 
-@final
 class Predictions(Evidence):
     """A chapter on runs of predictions, or of measures used instead of them."""
 

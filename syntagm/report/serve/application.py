@@ -104,7 +104,7 @@ COOKIE = "syntagm"
 
 @dataclass(slots=True)
 class Application:
-    """The application; `build` makes it."""
+    """The application; `build_application` makes it."""
 
     routes: Sequence[Route]  # the routes, of which the more specific ones come first
     gate: Gate  # who is let in
@@ -194,7 +194,7 @@ class Application:
 _NOT_OPEN = "Open the address that `syntagm serve` printed when it started: it has the token that this page needs."
 
 
-def build(routes: Sequence[Route], gate: Gate, cookie: str = COOKIE) -> Application:
+def build_application(routes: Sequence[Route], gate: Gate, cookie: str = COOKIE) -> Application:
     """Make the application of all routes, with those for logging in, the style sheet and the script."""
     application = Application((), gate, cookie)
     own = [
@@ -270,7 +270,7 @@ def run_server(
         port = bound.getsockname()[1]
         gate = Gate(frozenset() if password else hosts_of(host, port), password)
         config = uvicorn.Config(
-            build(routes, gate, f"{COOKIE}_{port}"),
+            build_application(routes, gate, f"{COOKIE}_{port}"),
             http=PatientProtocol,
             ws="none",
             lifespan="off",

@@ -9,7 +9,7 @@ server, the place is the path, and a table of a page is the path with an ending:
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias, final
+from typing import Protocol, TypeAlias
 from urllib.parse import quote, urlencode
 
 Place: TypeAlias = tuple[str, ...]
@@ -65,7 +65,6 @@ class Addresses(Protocol):
         """
 
 
-@final
 @dataclass(frozen=True, slots=True)
 class Served:
     """The addresses on a server, which are the same on all pages."""
@@ -99,7 +98,6 @@ class Served:
         return f"/try{_query([('suite', f'{self.trial}{digest[:12]}:{suite}'), ('item', item)])}" if self.trial else ""
 
 
-@final
 @dataclass(frozen=True, slots=True)
 class Filed:
     """The addresses in a folder, as seen from one of its pages."""

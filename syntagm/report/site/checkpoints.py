@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, final
+from typing import Any, Self
 
 from markupsafe import Markup
 
@@ -63,7 +63,6 @@ class Checkpoints:
         return f"{self.at[place - 1]:,.10g}"
 
 
-@final
 class CheckpointPage(OnePage):
     def __init__(self, checkpoints: Checkpoints, number: int, addresses: Addresses) -> None:
         self.checkpoints, self.number, self.addresses = checkpoints, number, addresses

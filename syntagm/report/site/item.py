@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, final
+from typing import Any
 
 import polars as pl
 from markupsafe import Markup
@@ -34,7 +34,6 @@ from syntagm.views import Differences, comparisons, contrast, within, words
 _SIMILAR = 4
 
 
-@final
 class ItemPage(OnePage):
     def __init__(
         self, subject: Subject[Run], suite: str, key: str, items: Items, selection: Selection, addresses: Addresses,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -260,7 +260,6 @@ class Verdict:
     tie: bool  # whether the margin is within the tolerance
 
 
-@final
 class Items:
     def __init__(self, subject: Subject[Run], sentences: pl.DataFrame | None = None) -> None:
         self.subject, self._sentences = subject, sentences

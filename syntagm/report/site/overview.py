@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from math import fsum
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar
 
 import polars as pl
 from markupsafe import Markup
@@ -96,7 +96,6 @@ WITHOUT_RESULTS: Section[Any] = Section(
 )
 
 
-@final
 class MaterialsPage(OnePage):
     """The overview if there are suites and no runs."""
 
@@ -208,7 +207,6 @@ MODEL_GROUPS: Section[Any] = Section(
 )
 
 
-@final
 class OverPredictions(Evidence):
     """The overview of runs of predictions, or of measures used instead of them."""
 
@@ -228,7 +226,6 @@ class OverPredictions(Evidence):
         ]
 
 
-@final
 class OverMany(Evidence):
     """The overview of many runs of predictions: models are rows."""
 
@@ -242,7 +239,6 @@ class OverMany(Evidence):
         ]
 
 
-@final
 class OverGaps(EvidenceOfGaps):
     """The overview of fill runs. Their suites have no sentences of their own: the overview is the whole report."""
 
@@ -253,7 +249,6 @@ class OverGaps(EvidenceOfGaps):
         ]
 
 
-@final
 class OverPeople(Evidence):
     """The overview of runs of people, alone or beside models."""
 

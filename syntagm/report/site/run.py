@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, final
+from typing import Any
 
 from markupsafe import Markup
 
@@ -18,7 +18,6 @@ from syntagm.report.site.pages import OnePage
 from syntagm.runs import Run
 
 
-@final
 class RunPage(OnePage):
     def __init__(self, column: Column[Run], subjects: Sequence[Subject[Run]], addresses: Addresses) -> None:
         self.column, self.run, self.subjects, self.addresses = column, column.run, subjects, addresses

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 from markupsafe import Markup
 
@@ -27,7 +27,6 @@ class Hit:
     text: str
 
 
-@final
 class SearchPage(OnePage):
     """The page with the sentences that contain all of some words."""
 

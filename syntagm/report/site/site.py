@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -39,7 +39,6 @@ class NoPage(UsageError):
     """A page that does not exist."""
 
 
-@final
 class Site:
     """The pages about runs of one task, about suites without results, and about analyses of reading times."""
 

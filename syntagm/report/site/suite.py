@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 import polars as pl
 from markupsafe import Markup
@@ -48,7 +48,6 @@ _MOST_MODELS = 8
 _VALUES = 200
 
 
-@final
 class Drawn:
     """The figures of a suite, with the numbers of their sections: they are the same for all selections of items."""
 
@@ -72,7 +71,6 @@ class Drawn:
         return self._svg[drawing.stem]
 
 
-@final
 class SuitePage(OnePage):
     def __init__(
         self, drawn: Drawn, key: str, items: Items, selection: Selection, addresses: Addresses,
@@ -316,16 +314,10 @@ SIDE_BY_SIDE: Section[SuitePage] = Section(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    value: str
-    label: str
-    chosen: bool
-
-
-def _choices(values: Mapping[str, str] | Sequence[str], chosen: str, default: str = "") -> list[Choice]:
+def _choices(values: Mapping[str, str] | Sequence[str], chosen: str, default: str = "") -> list[tuple[str, str, bool]]:
+    """Return the choices of a form: value, label, whether it is chosen."""
     named = values if isinstance(values, Mapping) else {"": default, **{value: value for value in values}}
-    return [Choice(value, label, value == chosen) for value, label in named.items()]
+    return [(value, label, value == chosen) for value, label in named.items()]
 
 
 def _show_items(page: SuitePage) -> Variables:
