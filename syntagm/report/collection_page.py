@@ -141,7 +141,7 @@ def _contents(described: Sequence[Described], with_baselines: bool) -> str:
             markdown.link(entry.suite.name),
             markdown.text(entry.circuit),
             f"{entry.items:,}",
-            _first_chance(entry.suite),
+            str(chance.known(entry.suite.predictions[0].formula)) if entry.suite.predictions else "",
             *(_value(entry, kind) for kind in kinds),
         )
         for _, group in _groups(described, "circuit")
@@ -157,10 +157,6 @@ def _value(described: Described, kind: str) -> str:
         if baseline.kind == kind:
             return f"**{baseline.value:.3f}**" if baseline.leaks else f"{baseline.value:.3f}"
     return ""
-
-
-def _first_chance(suite: Suite) -> str:
-    return str(chance.known(suite.predictions[0].formula)) if suite.predictions else ""
 
 
 def _section(described: Described, shared: dict[str, str]) -> Iterator[str]:
