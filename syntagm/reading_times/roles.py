@@ -9,13 +9,11 @@ from dataclasses import dataclass
 
 from syntagm.core import UsageError, did_you_mean
 
-# The files stay with those who published them.
-#
-# The names of columns were compared with published files, descriptions and programs as far as these are public
-# (`checked`); `syntagm reading check` shows what was read. Several of these corpora can be downloaded with the package
-# pymovements, for example with `pymovements.Dataset("OneStop", path="data").download()`.
 
-
+# Layouts of public corpora, whose files stay with those who published them. The names of columns were compared with
+# published files, descriptions and programs as far as these are public (`checked`); `syntagm reading check` shows what was
+# read. Several of these corpora can be downloaded with the package pymovements, for example with
+# `pymovements.Dataset("OneStop", path="data").download()`.
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The columns of a published file.

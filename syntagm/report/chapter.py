@@ -1,4 +1,4 @@
-"""The base class of chapters. A chapter is the part of a report about runs of one task; the page around it is always the same."""
+"""The base class of chapters, their alerts and their last section. A chapter is the part of a report about runs of one task."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence

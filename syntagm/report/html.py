@@ -1,4 +1,4 @@
-"""The parts of which pages are composed: tables, their headings, rows and cells, and numbers in text; all of it escaped HTML."""
+"""The parts of which pages are composed, all escaped HTML: tables, rows and cells, numbers, and how sentences are written."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,9 +12,8 @@ from syntagm.report.numbers import breakable, interval, number
 from syntagm.suites import UNKNOWN, Direction, Language, language_of, scripts
 from syntagm.views import Effect, Table
 
+
 # `dir="auto"` is not enough: it goes by the first letter, and does not look into the elements that isolate tokens.
-
-
 @dataclass(frozen=True, slots=True)
 class Writing:
     language: Language = UNKNOWN  # their language; `UNKNOWN` if the suite does not say it

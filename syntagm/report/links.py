@@ -1,4 +1,4 @@
-"""Where the links of a page lead: to places on the same page, or to other pages and files."""
+"""Where the links of a page lead: to places on the same page, other pages and files, or data in the page itself."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -10,8 +10,6 @@ from markupsafe import Markup, escape
 
 from syntagm.core import csv
 from syntagm.report.numbers import Subject
-
-# The CSV data are embedded in the page, so it loads no other file.
 
 # Characters that a URL may hold without an escape, which keeps links short. None of them ends an HTML attribute.
 _SAFE = "/:;,@!$*()?=+|[]"

@@ -1,4 +1,4 @@
-"""The methods section about runs, written from their records, with citations in Pandoc's form: `[@key]`."""
+"""The methods section about runs, from their records, as Markdown with citations in Pandoc's form (`[@key]`), LaTeX or HTML."""
 
 import re
 from collections import Counter

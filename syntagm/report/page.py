@@ -1,4 +1,4 @@
-"""The HTML report: one page about runs, with every number, its interval and signature, and with figures, examples and records."""
+"""The HTML report: one page about runs, with every number, its interval and signature, figures, examples and records."""
 
 from __future__ import annotations
 

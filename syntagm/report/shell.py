@@ -18,7 +18,6 @@ from syntagm.report import numbers
 
 # Text from materials and models is untrusted. Templates escape it. Data for scripts is JSON in which no character can
 # end the script element or begin another. The policy names each script and style sheet by its hash.
-
 _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 

@@ -1,4 +1,4 @@
-"""The numbers of runs of predictions that a page shows: accuracies, comparisons of models, and effects."""
+"""The numbers of runs of predictions that a page shows: accuracies, comparisons, effects, and those of each suite."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -93,7 +93,7 @@ class SuiteOnPage:
     kind: str  # what the figure shows, "regions" or "margins"
     effects: tuple[Effect, ...]  # the effects of all predictions under all models
     shown: Shown  # the items that are shown token by token
-    item: str  # `item`, `example`: the first item, as `example.example` returns it
+    item: str  # `item`, `example`: the first item, as `items.example` returns it
     example: tuple[ExampleSentence, ...]
     # `figure_data`, `items_data`: links that save tables as CSV; the second is "" if its table is too large for the
     # page

@@ -1,4 +1,4 @@
-"""The choice of the items that a report shows token by token: the most informative ones of each suite."""
+"""Items on a page: the example of a suite, the choice of its most informative items, and sentences token by token."""
 
 import math
 import random

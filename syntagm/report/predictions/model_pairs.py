@@ -1,4 +1,4 @@
-"""Pairwise comparison of models: differences, their significance by suite, and discordant items."""
+"""Comparisons of models: pairwise, by suite, and the headline of a report, which counts them and those with chance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

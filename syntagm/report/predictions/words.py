@@ -1,4 +1,4 @@
-"""What a page about predictions says in sentences that depend on its numbers, as HTML."""
+"""What a page about predictions says in sentences that depend on its numbers, and the articles about suites."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The ASGI application: it finds the route of a request, asks the gate, and runs the function of the route in a thread."""
+"""The server: the ASGI application, how requests come in, and the address at which it answers."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The items of a suite, with their sentences, tags, and the verdicts and margins of all models."""
+"""The items of a suite, with sentences, tags, and the verdicts of all models; selections of items, and suites made from them."""
 
 import json
 import math
