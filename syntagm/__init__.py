@@ -36,7 +36,8 @@ if TYPE_CHECKING:
         SyntagmError,
         UsageError,
     )
-    from syntagm.evaluation import Estimate, Group, Measure, Result, perplexity, score_text
+    from syntagm.evaluation import Estimate, Group, Measure, Result, score_text
+    from syntagm.evaluation.text_perplexity import perplexity
     from syntagm.models import Fill, Gap, LanguageModel, Surprisals, from_transformers
     from syntagm.models.names import load as load_model
     from syntagm.report import report as write_report

@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from syntagm.report import Route
-from syntagm.report.serve.application import Application, build
-from syntagm.report.serve.gate import Gate
+from syntagm.report import Application, Gate, Route, build_application
 
 HOST = "127.0.0.1:8000"
 
@@ -75,4 +73,4 @@ class Visitor:
 def opened(routes: Sequence[Route]) -> tuple[Application, dict[str, str]]:
     """An application and the header of a visitor who is let in."""
     gate = Gate(frozenset({HOST}))
-    return build(routes, gate), {"cookie": f"syntagm={gate.begin()}"}
+    return build_application(routes, gate), {"cookie": f"syntagm={gate.begin()}"}

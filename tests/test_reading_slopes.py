@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from syntagm.cli import main
-from syntagm.reading_times import Added, Request, Source, analyses, curves, fitting, record, slopes as costs, views
+from syntagm.reading_times import Added, Request, Source, analyses, fitting, record, slopes as costs, views
 from syntagm.stats import linear
 
 ROWS = 480
@@ -302,4 +302,4 @@ def test_pages_and_citations_say_that_a_unit_is_unknown(tmp_path: Path, capsys: 
 
 def test_too_few_rows_have_no_effect_of_the_next_word() -> None:
     few = fitting.prepare(source({name: each[:20] for name, each in corpus().items()}), request())["m"]
-    assert curves.next_word("m", few, "ols", ()) is None
+    assert analyses.next_word("m", few, "ols", ()) is None

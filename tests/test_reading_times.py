@@ -18,24 +18,20 @@ from syntagm.reading_times import (
     Source,
     alarms,
     analyses,
-    curves,
     effects,
     exclusions,
     fitting,
-    folds,
     joining,
-    layouts,
     observations,
     predictors,
     record,
     regressions,
+    roles,
     slopes as costs,
-    splines,
     tables,
     views,
 )
-from syntagm.report import Served, Shelf
-from syntagm.report.shell import LINKED
+from syntagm.report import Served, Shelf, shell
 from tests.experiment_for_tests import pairs
 
 
@@ -64,14 +60,14 @@ def test_contiguous_folds_are_those_of_cut(rows: int, count: int) -> None:
     """R: breaks are seq(1, n, length.out = K + 1), and a row belongs to the interval (lower, upper]."""
     borders = [1 + (rows - 1) * at / count for at in range(1, count)]
     expected = [1 + sum(number > border + 1e-9 for border in borders) for number in range(1, rows + 1)]
-    assert folds.contiguous(rows, count).tolist() == expected
+    assert fitting.contiguous_folds(rows, count).tolist() == expected
 
 
 def test_held_out_likelihoods_of_least_squares() -> None:
     """Each fold is fitted by the normal equations, without the code of the package."""
     data = example()
     outcome = fitting.fit(source(data), REQUEST)
-    fold_of = folds.contiguous(240, 10)
+    fold_of = fitting.contiguous_folds(240, 10)
     for columns, found in ((["length"], outcome.gains[0].baseline), (["length", "bits"], outcome.gains[0].full)):
         matrix = np.column_stack([np.ones(240), *(data[name] for name in columns)])
         for fold in range(1, 11):
@@ -146,13 +142,13 @@ def test_lags_stop_at_texts_and_participants_and_cover_every_column() -> None:
 
 def test_splines_are_natural_and_penalised_by_their_curvature() -> None:
     values = np.random.default_rng(2).gamma(2, 3, 300)
-    basis = splines.basis(values, "bits", 7)
+    basis = regressions.basis(values, "bits", 7)
     heights = np.cos(basis.knots)
     reference = interpolate.CubicSpline(basis.knots, heights, bc_type="natural")
     places = np.linspace(basis.knots[0], basis.knots[-1], 50)
-    found = splines._cardinal(basis, places) @ heights
+    found = regressions._cardinal(basis, places) @ heights
     np.testing.assert_allclose(found, reference(places), atol=1e-12)
-    beyond = splines._cardinal(basis, basis.knots[-1] + np.array([0.0, 1, 2])) @ heights
+    beyond = regressions._cardinal(basis, basis.knots[-1] + np.array([0.0, 1, 2])) @ heights
     np.testing.assert_allclose(np.diff(beyond), reference(basis.knots[-1], 1), rtol=1e-9)
     # The integral of the squared second derivative, which is linear between knots, of each curved part is 1.
     bends = basis.curvature @ basis.parts
@@ -285,11 +281,11 @@ def test_the_slopes_of_effects_are_those_of_least_squares_with_robust_errors() -
 
 
 def test_layouts_have_the_roles_of_a_join() -> None:
-    for layout in layouts.LAYOUTS:
+    for layout in roles.LAYOUTS:
         assert {"time", "text", "position", "word"} <= layout.columns.keys(), layout.name
-        assert layouts.find(layout.name) is layout
+        assert roles.find_layout(layout.name) is layout
     with pytest.raises(SyntagmError, match="Did you mean provo"):
-        layouts.find("Provo")
+        roles.find_layout("Provo")
 
 
 @pytest.mark.slow
@@ -433,7 +429,7 @@ def test_effects_by_lag_follow_positions_not_rows() -> None:
     def effects(order: np.ndarray, position: np.ndarray) -> list[float]:
         table = {name: values[order] for name, values in (columns | {"position": position}).items()}
         rows = fitting.prepare(source(table), Request("time", ("length",), REQUEST.added))["bits"]
-        found = curves.next_word("bits", rows, "ols", ())
+        found = analyses.next_word("bits", rows, "ols", ())
         assert found is not None
         return found.values.tolist()
 
@@ -802,8 +798,8 @@ def test_an_analysis_shows_again_what_the_fit_said(tmp_path: Path, capsys: pytes
     saved = pl.read_csv(folder / "index.reading-gain.csv")["gain"].to_list()
     assert saved == pytest.approx([one.mean for one in outcome.gains])
     shelf = Shelf([], suites=[pairs()], reading=gains)
-    assert 'href="/reading"' in shelf.site.html((), Served(), LINKED)
-    assert f"{outcome.gains[0].mean:.6f}" in shelf.site.html(("reading",), Served(), LINKED)
+    assert 'href="/reading"' in shelf.site.html((), Served(), shell.LINKED)
+    assert f"{outcome.gains[0].mean:.6f}" in shelf.site.html(("reading",), Served(), shell.LINKED)
     (tmp_path / "gains.csv").write_text("model,fold\n")
     with pytest.raises(SyntagmError, match="damaged or edited"):
         views.table("gain", gains)
@@ -838,7 +834,8 @@ def test_effects_in_ms_are_shown_for_people_and_models(tmp_path: Path, capsys: p
 def test_names_in_tables_are_those_of_other_rooms(tmp_path: Path) -> None:
     """A vectorised copy of `name_of` must agree with it; people who are left out by name are named alike."""
     cells = [" Zoe\u0308\u00a0", "\u3000p 1\t", "\ufb01", "\u1112\u1161\u11ab", ""]
-    assert tables._named_alike(pl.Series(cells)).to_list() == [name_of(cell) for cell in cells]
+    source = Source(tmp_path, pl.DataFrame({"p": cells}), pl.Series(range(len(cells))), "")
+    assert source.texts(["p"]).to_list() == [name_of(cell) or None for cell in cells]
     file = tmp_path / "exclusions.toml"
     file.write_text('[exclude]\nparticipants = [" Zoe\u0308 "]\n', encoding="utf-8")
     assert exclusions.read(file).participants == ("Zo\u00eb",)

@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from syntagm.evaluation import frequencies
-    from syntagm.report.collection_page import page
+    from syntagm.report import describe_collection
     from syntagm.suites import SuiteFiles, expand
 
     skipped: list[str] = []
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     _files.note_columns(files)
     counts = frequencies(arguments.baselines, arguments.unigrams)
     given = " --baselines" * arguments.baselines + (f" --unigrams {arguments.unigrams}" if arguments.unigrams else "")
-    text = page(shlex.join(arguments.paths), SuiteFiles(files, arguments.allow_pickle), counts, given)
+    text = describe_collection(shlex.join(arguments.paths), SuiteFiles(files, arguments.allow_pickle), counts, given)
     if arguments.output:
         atomic.write(arguments.output, text.encode())
         print(arguments.output)

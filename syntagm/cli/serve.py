@@ -85,8 +85,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from syntagm.report import PageCache, Route, limits, moved, read_password, routes
-    from syntagm.report.serve.server import serve
+    """Answer requests until Ctrl-C; print the address first."""
+    from syntagm.report import PageCache, Route, limits, moved, read_password, routes, run_server
     from syntagm.suites import read_suites
 
     password = read_password(options.password_file) if options.password_file else None
@@ -118,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
 
             found += hosted.of_folder(options.experiment).routes()
         stack.enter_context(contextlib.suppress(KeyboardInterrupt))  # the normal end
-        serve(
+        run_server(
             found,
             host=options.host,
             port=options.port,

@@ -20,8 +20,7 @@ from syntagm.experiment.deployed import KINDS, html
 from syntagm.experiment.designs import HIGHEST, LOWEST
 from syntagm.experiment.plan import Trial
 from syntagm.experiment.store import Person, Study
-from syntagm.report import Asked, Missing, Route, content, download, moved, shell
-from syntagm.report.serve.routes import page
+from syntagm.report import Asked, Missing, Route, content, download, html_page, moved, shell
 
 _PAGES = Path(__file__).resolve().parent / "pages"
 STYLE, SCRIPT = (utf8.read(_PAGES / name) for name in ("study.css", "study.js"))
@@ -210,7 +209,7 @@ class Hosted:
             "rules": made.rules,
         }  # fmt: skip
         inner = shell.render_part("overview.html", variables, _PAGES)
-        return page(shell.render("plain.html", {"heading": "Experiment", "content": Markup(inner)}, shell.LINKED))
+        return html_page(shell.render("plain.html", {"heading": "Experiment", "content": Markup(inner)}, shell.LINKED))
 
     def change(self, asked: Asked) -> Response:
         """Open, pause or close the study."""
@@ -249,7 +248,7 @@ class Hosted:
             "script": script,
             "data": data,
         }
-        return page(shell.render_part("study.html", variables, _PAGES), status)
+        return html_page(shell.render_part("study.html", variables, _PAGES), status)
 
     def _message(self, text: str, status: int = 200) -> Response:
         title = self.study.settings.title

@@ -4,24 +4,87 @@
 so that looking at an analysis fits nothing again.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from syntagm.core import InputError, SyntagmError, UsageError
-from syntagm.reading_times import curves, fitting, record
+from syntagm.reading_times import fitting, record, regressions, slopes
 from syntagm.reading_times.alarms import Alarm
 from syntagm.reading_times.effects import UNITS
 from syntagm.reading_times.fitting import COLUMNS, Linearity, Outcome
+from syntagm.reading_times.observations import ROW, Observations
 from syntagm.reading_times.slopes import Slopes
 from syntagm.reading_times.tables import open_table
+from syntagm.stats import Variable, critical
 
 FIT, EFFECTS = "reading fit", "reading effects"
 _CITED = re.compile(r"@([\w-]+)")
+# The places of a curve.
+_PLACES = 40
+
+
+def next_word(label: str, rows: Observations, model: str, random: Sequence[str]) -> Slopes | None:
+    """Fit a regression again with the first added column of the next word beside the others; its slope is the last."""
+    # Times spill over to later words only, so a slope of the next word is a sign that times belong to another word.
+    term = rows.added[label][0]
+    over = [f":{role}" for role in ("language", "participant", "text") if f":{role}" in rows.frame.columns]
+    columns = []
+    for each in term:
+        # Between two rows of a regression there may be words that were dropped.
+        following = pl.when(pl.col(ROW).shift(-1) - pl.col(ROW) == 1).then(pl.col(each.column).shift(-1))
+        columns.append((following.over(over) if over else following).alias(f"{each.column} (next)"))
+    frame = rows.frame.sort(ROW, maintain_order=True).with_columns(columns)
+    frame = frame.drop_nulls([f"{each.column} (next)" for each in term])
+    later = tuple(Variable(f"{each.column} (next)", each.function) for each in term)
+    terms = (*rows.added[label], later)
+    if frame.height < 10 * (len(rows.baseline) + len(terms) + 1):
+        return None
+    wider = replace(rows, frame=frame, added={**rows.added, label: terms})
+    try:
+        return slopes.fit(label, wider, fitting.clusters(wider), model, random)
+    except SyntagmError:
+        return None
+
+
+def curve_of_shape(label: str, rows: Observations) -> list[tuple[str, float, float, float, float, int]]:
+    """Compute the curve of the first added column: model, place, difference in ms from the median, low, high, n."""
+    added = rows.added[label]
+    straight = rows.columns((*rows.baseline, *added))
+    values = regressions.smoothed(rows, added)
+    bases = [regressions.basis(column, name) for name, column in values.items()]
+    curve = regressions.smooth(
+        straight.values, [base.at(column) for base, column in zip(bases, values.values(), strict=True)], rows.times
+    )
+    first = next(iter(values))
+    own = values[first]
+    low, high = (float(np.quantile(own, share)) for share in (0.005, 0.995))
+    places = np.linspace(low, high, _PLACES)
+    centre = np.array([np.median(own)])
+    at = straight.names.index(first)
+    width = bases[0].parts.shape[1]
+    start = straight.values.shape[1]
+
+    def columns(at_values: regressions.Numbers) -> regressions.Numbers:
+        found = np.zeros((len(at_values), len(curve.coefficients)))
+        found[:, at] = at_values
+        found[:, start : start + width] = bases[0].at(at_values)
+        return found
+
+    differences = columns(places) - columns(centre)
+    estimates = differences @ curve.coefficients
+    errors = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", differences, curve.covariance, differences), 0))
+    reach = critical(math.inf) * errors
+    return [
+        (label, float(place), float(value), float(value - wide), float(value + wide), len(own))
+        for place, value, wide in zip(places, estimates, reach, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +196,7 @@ def _lag(outcome: Outcome) -> list[dict[str, Any]]:
     found = []
     for label, own in outcome.slopes.items():
         rows = [row for row in of_slopes(own) if row["predictor"] == own.predictors[0]]
-        after = curves.next_word(label, outcome.observations[label], outcome.request.model, outcome.request.random)
+        after = next_word(label, outcome.observations[label], outcome.request.model, outcome.request.random)
         if after:
             same = {name: rows[0][name] for name in ("predictor", "unit")}
             rows.insert(0, {**of_slopes(after)[-1], **same, "words_back": -1})
@@ -145,7 +208,7 @@ def _shape(outcome: Outcome) -> list[dict[str, Any]]:
     return [
         {"model": label, "predictor": _first(outcome, label), "at": at, "ms": ms, "low": low, "high": high, "n": n}
         for label, rows in outcome.observations.items()
-        for _, at, ms, low, high, n in curves.shape(label, rows)
+        for _, at, ms, low, high, n in curve_of_shape(label, rows)
     ]
 
 

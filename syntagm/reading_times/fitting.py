@@ -16,15 +16,79 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from syntagm.core import InputError, SyntagmError, UsageError
+from syntagm.core import InputError, SyntagmError, UsageError, whole
 from syntagm.evaluation import Kind
-from syntagm.reading_times import folds as cut, observations as rows_of, regressions, slopes as costs
+from syntagm.reading_times import observations as rows_of, regressions, slopes as costs
 from syntagm.reading_times.observations import Added, Observations
 from syntagm.reading_times.tables import Source
 from syntagm.stats import Interval, cluster_intervals
 
+KINDS = ("contiguous", "sentence", "text", "participant")
 COLUMNS = ("model", "fold", "n", "loglik_baseline", "loglik", "gain")
+Ints = NDArray[np.int64]
 Numbers = NDArray[np.float64]
+
+
+def read_folds(text: str) -> tuple[str, int]:
+    """Read the option --folds: a kind and a number.
+
+    Raises:
+        UsageError: there is no such kind, or the number is not a whole number from 2.
+
+    >>> read_folds("contiguous:10"), read_folds("sentence")
+    (('contiguous', 10), ('sentence', 10))
+    """
+    kind, colon, number = text.partition(":")
+    if kind not in KINDS:
+        raise UsageError("--folds", repr(text), "one of " + ", ".join(f"{name}:K" for name in KINDS))
+    return kind, whole("--folds", number, least=2) if colon else 10
+
+
+def contiguous_folds(rows: int, count: int) -> Ints:
+    """Cut rows into contiguous folds as R's `cut(1:n, K)` does, with its arithmetic; folds count from 1.
+
+    The inner borders are `seq.int(1, n, length.out = K + 1)`; a row belongs to the part whose upper border it doesn't
+    exceed.
+
+    Raises:
+        InputError: there are fewer rows than folds.
+
+    >>> contiguous_folds(10, 4).tolist()
+    [1, 1, 1, 2, 2, 3, 3, 4, 4, 4]
+    """
+    if rows < count:
+        raise InputError("folds", f"{rows} complete rows", f"at least {count}, one for each fold")
+    step = (float(rows) - 1.0) / count
+    borders = 1.0 + np.arange(1, count, dtype=np.float64) * step
+    numbers = np.arange(1, rows + 1, dtype=np.float64)
+    return np.searchsorted(borders, numbers, "left").astype(np.int64) + 1
+
+
+def group_folds(labels: Sequence[str], count: int, what: str) -> Ints:
+    """Cut groups, such as sentences, into folds: contiguous parts of the groups in the order of their first rows.
+
+    Arguments:
+        labels: the group of each row.
+        count: the number of folds.
+        what: the groups, for messages.
+
+    Raises:
+        InputError: there are fewer groups than folds.
+
+    >>> group_folds(["a", "a", "b", "c", "c", "c"], 3, "sentences").tolist()
+    [1, 1, 2, 3, 3, 3]
+    """
+    order = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    if len(order) < count:
+        raise InputError(
+            "folds",
+            f"{len(order)} {what}",
+            f"at least {count}, one for each fold",
+            f"Use fewer folds: --folds {what.rstrip('s')}:{max(2, len(order))}.",
+        )
+    fold_of = contiguous_folds(len(order), count)
+    found: Ints = fold_of[np.array([order[label] for label in labels])]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,14 +312,14 @@ def _held_out(
 def _folds(rows: Observations, chosen: tuple[str, int]) -> NDArray[np.int64]:
     kind, count = chosen
     if kind == "contiguous":
-        return cut.contiguous(rows.frame.height, count)
+        return contiguous_folds(rows.frame.height, count)
     labels = rows.label(kind)
     if labels is None:
         raise InputError("--folds", f"no column for the {kind}", "such a column", f"Name it: --columns {kind}=COLUMN.")
     if None in labels:
         count_without = sum(label is None for label in labels)
         raise InputError("--folds", f"{count_without:,} rows without {kind}", f"a {kind} in each row")
-    return cut.of_groups([str(label) for label in labels], count, f"{kind}s")
+    return group_folds([str(label) for label in labels], count, f"{kind}s")
 
 
 def clusters(rows: Observations, fold_of: NDArray[np.int64] | None = None) -> dict[str, NDArray[np.int64]]:
@@ -266,7 +330,7 @@ def clusters(rows: Observations, fold_of: NDArray[np.int64] | None = None) -> di
             found[f"{role}s"] = np.unique([str(label) for label in labels], return_inverse=True)[1]
             break
     else:
-        own = cut.contiguous(rows.frame.height, min(10, rows.frame.height)) if fold_of is None else fold_of
+        own = contiguous_folds(rows.frame.height, min(10, rows.frame.height)) if fold_of is None else fold_of
         found["tenths of the table" if fold_of is None else "folds"] = own
     if (people := rows.label("participant")) and len(set(people)) > 1:
         found["participants"] = np.unique([str(label) for label in people], return_inverse=True)[1]
@@ -312,18 +376,18 @@ def linearity(label: str, rows: Observations) -> list[Linearity]:
     # the other columns. Rows count as independent, so with several participants p is too small.
     from scipy.special import fdtrc
 
-    from syntagm.reading_times import splines
+    from syntagm.reading_times import regressions
 
     added = rows.added[label]
     straight = rows.columns((*rows.baseline, *added)).values
     values = regressions.smoothed(rows, added)
-    blocks = [splines.basis(column, name).at(column) for name, column in values.items()]
+    blocks = [regressions.basis(column, name).at(column) for name, column in values.items()]
     curve = regressions.smooth(straight, blocks, rows.times)
     simple = regressions.least_squares(straight, rows.times)
     rss = simple.variance * simple.freedom
     found = []
     for (name, column), edf in zip(values.items(), curve.edf, strict=True):
-        bent = splines.basis(column, name, 5).at(column)
+        bent = regressions.basis(column, name, 5).at(column)
         larger = regressions.least_squares(np.column_stack([straight, bent / np.abs(bent).max(axis=0)]), rows.times)
         difference = int(simple.freedom - larger.freedom)
         if not difference:

@@ -221,16 +221,12 @@ def _keyed(
         return frame, []
     if len(ours) != len(theirs):
         raise InputError("--texts order", f"{len(theirs):,} scored texts for {len(ours):,} shown ones", "as many")
-    ordered = ours if all(not _is_number(name) for name in ours) else sorted(ours, key=_number)
-    theirs = theirs if all(not _is_number(name) for name in theirs) else sorted(theirs, key=_number)
+    ordered = sorted(ours, key=_number) if any(map(str.isdecimal, ours)) else ours
+    theirs = sorted(theirs, key=_number) if any(map(str.isdecimal, theirs)) else theirs
     named = dict(zip(theirs, ordered, strict=True))
     pairs = ", ".join(f"{ours} = {theirs}" for theirs, ours in list(named.items())[:3])
     note = f"texts are joined by order: {pairs}{', ...' if len(named) > 3 else ''}"
     return frame.with_columns(text=pl.col("text").replace_strict(named)), [note]
-
-
-def _is_number(name: str) -> bool:
-    return name.isdecimal()
 
 
 def _number(name: str) -> tuple[int, str]:

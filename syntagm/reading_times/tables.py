@@ -115,7 +115,7 @@ class Source:
 
     def texts(self, columns: Sequence[str], shown: bool = False) -> pl.Series:
         """Return one or more columns as text, joined by `/`; whole numbers have no decimals."""
-        # Names have Unicode's form NFC: programs differ in how they write the accents of one name.
+        # Names have Unicode's form NFC, as `core.name_of` gives it: programs differ in how they write accents.
         parts = []
         for name in columns:
             column = self.frame[name]
@@ -125,18 +125,11 @@ class Source:
             text = column.cast(pl.String)
             if shown and text.str.contains("%", literal=True).any():
                 text = text.map_elements(unescaped, pl.String)
-            text = pl.select(pl.when(text != "").then(text)).to_series() if shown else _present(_named_alike(text))
+            text = text if shown else text.str.strip_chars().str.normalize("NFC")
+            present = text != "" if shown else ~text.is_in(MISSING)
+            text = pl.select(pl.when(present).then(text)).to_series()
             parts.append(text)
         return pl.select(pl.concat_str(parts, separator="/")).to_series() if len(parts) > 1 else parts[0]
-
-
-def _named_alike(text: pl.Series) -> pl.Series:
-    """Return names as `name_of` has them."""
-    return text.str.strip_chars().str.normalize("NFC")
-
-
-def _present(text: pl.Series) -> pl.Series:
-    return pl.select(pl.when(text.is_in(MISSING)).then(None).otherwise(text)).to_series()
 
 
 @dataclass(frozen=True, slots=True)

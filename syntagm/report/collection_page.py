@@ -65,7 +65,9 @@ class Described:
         return "" if phenomenon.casefold() == self.circuit.casefold() else phenomenon
 
 
-def page(title: str, suites: Iterable[Suite], frequencies: Frequencies | None = None, options: str = "") -> str:
+def describe_collection(
+    title: str, suites: Iterable[Suite], frequencies: Frequencies | None = None, options: str = ""
+) -> str:
     """Return a Markdown page about suites; the same suites always give the same page."""
     described = [_describe(suite, frequencies) for suite in suites]
     shared = _find_shared(described)
@@ -138,7 +140,7 @@ def _contents(described: Sequence[Described], with_baselines: bool) -> str:
             markdown.link(entry.suite.name),
             markdown.text(entry.circuit),
             f"{entry.items:,}",
-            _first_chance(entry.suite),
+            str(chance_level.known(entry.suite.predictions[0].formula)) if entry.suite.predictions else "",
             *(_value(entry, kind) for kind in kinds),
         )
         for _, group in _groups(described, "circuit")
@@ -154,10 +156,6 @@ def _value(described: Described, kind: str) -> str:
         if baseline.kind == kind:
             return f"**{baseline.value:.3f}**" if baseline.leaks else f"{baseline.value:.3f}"
     return ""
-
-
-def _first_chance(suite: Suite) -> str:
-    return str(chance_level.known(suite.predictions[0].formula)) if suite.predictions else ""
 
 
 def _section(described: Described, shared: dict[str, str]) -> Iterator[str]:

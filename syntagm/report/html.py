@@ -1,4 +1,4 @@
-"""The parts of which pages are composed: tables, their headings, rows and cells, and numbers in text; all of it escaped HTML."""
+"""The parts of which pages are composed, all escaped HTML: tables, rows and cells, numbers, and how sentences are written."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,43 @@ from markupsafe import Markup, escape
 
 from syntagm.evaluation import Chance, Estimate, p_value
 from syntagm.report.numbers import breakable, interval, number
+from syntagm.suites import UNKNOWN, Direction, Language, direction, direction_of, language_of
 from syntagm.views import Effect, Table
+
+
+# `dir="auto"` is not enough: it goes by the first letter, and does not look into the elements that isolate tokens.
+@dataclass(frozen=True, slots=True)
+class Writing:
+    language: Language = UNKNOWN  # their language; `UNKNOWN` if the suite does not say it
+
+    @property
+    def lang(self) -> str:
+        """The tag of the language; "" if it isn't known."""
+        return "" if self.language is UNKNOWN else self.language.tag
+
+    def direction(self, text: str = "") -> Direction:
+        """Return the direction of a text: that of the language, or else that of most letters of the text."""
+        known = self.language.scripts
+        return direction_of(known) if known else direction(text)
+
+    def attributes(self, text: str = "") -> Markup:
+        """Return the attributes of the element with a text, with a space before them.
+
+        >>> writing_of({"language": "ar"}).attributes(), writing_of({}).attributes("The keys")
+        (Markup(' lang="ar" dir="rtl"'), Markup(' dir="ltr"'))
+        """
+        lang = Markup(' lang="%s"') % self.lang if self.lang else Markup("")
+        return lang + Markup(' dir="%s"') % self.direction(text)
+
+
+# That of sentences whose language is not known.
+UNKNOWN_WRITING = Writing()
+
+
+def writing_of(tags: Mapping[str, str]) -> Writing:
+    """Return how the sentences of a suite with some tags are written."""
+    return Writing(language_of(tags))
+
 
 # With more rows than this, a table has a search field.
 LONG = 12
@@ -19,8 +55,6 @@ WIDE = 3
 
 @dataclass(frozen=True, slots=True)
 class HtmlTable:
-    """A table on a page."""
-
     label: str  # what a screen reader says that the table is
     headings: Sequence[Markup]
     rows: Iterable[Markup]  # from `row` and `divider`
@@ -71,13 +105,11 @@ def classes(**chosen: bool) -> str:
 
 
 def heading(content: str = "", is_number: bool = False) -> Markup:
-    """Return the heading of a column."""
     kind = ' class="number"' if is_number else ""
     return Markup(f'<th scope="col"{kind}>{escape(content)}</th>')
 
 
 def number_headings(*contents: str) -> list[Markup]:
-    """Return the headings of columns of numbers."""
     return [heading(content, True) for content in contents]
 
 
@@ -87,7 +119,6 @@ def name_headings(names: Iterable[str]) -> list[Markup]:
 
 
 def row(*cells: Markup, headline: bool = False) -> Markup:
-    """Return a row of a table."""
     kind = ' class="headline"' if headline else ""
     return Markup(f"<tr{kind}>{''.join(cells)}</tr>")
 
@@ -117,12 +148,10 @@ def number_cell(content: object, value: object = None, classes: str = "") -> Mar
 
 
 def count_cell(count: int) -> Markup:
-    """Return a cell with a whole number."""
     return number_cell(count, count)
 
 
 def value_cell(value: float) -> Markup:
-    """Return a cell with a number that has no interval."""
     return number_cell(number(value), value)
 
 
@@ -167,7 +196,6 @@ def estimate_cell(estimate: Estimate | None, lacking: str = "not run", shaded: b
 
 
 def strong_estimate(estimate: Estimate, digits: int = 3) -> Markup:
-    """Return the value of an estimate in bold, and its interval."""
     value, limits = number(estimate.value, digits), interval(estimate, digits)
     return Markup(f'<b>{value}</b> <span class="interval">{limits}</span>')
 

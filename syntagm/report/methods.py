@@ -1,12 +1,14 @@
-"""The methods section about runs, written from their records, with citations in Pandoc's form: `[@key]`."""
+"""The methods section about runs, from their records, as Markdown with citations in Pandoc's form (`[@key]`), LaTeX or HTML."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import polars as pl
+from markupsafe import Markup, escape
 
-from syntagm.core import FormulaError, counted, shown
+from syntagm.core import FormulaError, counted, extras, shown
 from syntagm.evaluation import DEFAULT, People, SuiteRecord
 from syntagm.models import SURPRISAL, families
 from syntagm.report import references
@@ -395,3 +397,56 @@ def _list_suites(suites: Sequence[SuiteRecord]) -> Iterator[str]:
         # A suite made from a template has a seed if its items were drawn.
         made = f", made with seed {text(suite.tags['seed'])}" if "seed" in suite.tags else ""
         yield f"{code(suite.name)} ({suite.hash[:8]}, {size}{drawn}{made})"
+
+
+_AUTHORS = re.compile(r"author = \{(.+)\},")
+_YEAR = re.compile(r"year = \{(\d+)\}")
+_ACCENT = re.compile(r'\{\\"([a-zA-Z])\}')
+_PIECE = re.compile(r"( \[@[\w; @-]+\]|`[^`]*`)")
+_UMLAUTS = dict(zip("aouAOU", "äöüÄÖÜ", strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class MethodsText:
+    paragraphs: tuple[Markup, ...]  # the paragraphs, as HTML
+    bibliography: str  # everything that they cite, as BibTeX
+    unknown: tuple[str, ...]  # a sentence for each suite whose source is not known
+
+
+def methods_text(runs: Sequence[Run]) -> MethodsText:
+    """Return the methods section about runs that `syntagm cite` writes."""
+    shown = tuple(map(paragraph_html, paragraphs(runs)))
+    bibliography = references.bibtex(keys(runs), runs, extras.version("syntagm"))
+    return MethodsText(shown, bibliography, tuple(list_unknown_sources(runs)))
+
+
+def paragraph_html(paragraph: str) -> Markup:
+    r"""Convert a paragraph of `methods` to HTML, escaping everything in it.
+
+    >>> paragraph_html("Surprisal [@hale-2001-probabilistic; @marvin-linzen-2018-targeted] of `a<b`, \\*all\\*.")
+    Markup('Surprisal (Hale 2001; Marvin &amp; Linzen 2018) of <code><bdi>a&lt;b</bdi></code>, *all*.')
+    """
+    return Markup("").join(map(_piece, _PIECE.split(paragraph)))
+
+
+def _piece(piece: str) -> Markup:
+    if piece.startswith(" [@"):
+        known = [key for key in re.findall(r"@([\w-]+)", piece) if key in references.entries()]
+        return Markup(" (%s)") % "; ".join(map(short, known)) if known else Markup("")
+    if piece.startswith("`"):
+        return Markup("<code><bdi>%s</bdi></code>") % piece[1:-1]
+    return escape(re.sub(r"\\(.)", r"\1", piece))
+
+
+def short(key: str) -> str:
+    """Return the authors and the year of an entry in the bibliography, as cited in a text.
+
+    >>> short("hu-etal-2020-systematic"), short("kneser-ney-1995-improved"), short("hochreiter-schmidhuber-1997-long")
+    ('Hu et al. 2020', 'Kneser & Ney 1995', 'Hochreiter & Schmidhuber 1997')
+    """
+    entry = references.entries()[key]
+    authors, year = _AUTHORS.search(entry), _YEAR.search(entry)
+    names = _ACCENT.sub(lambda match: _UMLAUTS.get(match[1], match[1]), authors[1] if authors else key).split(" and ")
+    surnames = [name.partition(",")[0] for name in names]
+    cited = f"{surnames[0]} et al." if len(surnames) > 2 or "others" in surnames else " & ".join(surnames)
+    return f"{cited} {year[1]}" if year else cited

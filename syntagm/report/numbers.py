@@ -40,12 +40,10 @@ class Column(Generic[R]):
 
     @property
     def undefined(self) -> int:
-        """The number of undefined values."""
         return sum(self.run.undefined.values())
 
     @property
     def ties(self) -> int:
-        """The number of ties."""
         return sum(estimate.ties for (_, measure), estimate in self.accuracies.items() if measure != "all")
 
     @property
@@ -66,7 +64,6 @@ class Subject(Generic[R]):
 
     @property
     def name(self) -> str:
-        """The suite's name."""
         return self.record.name
 
     @property
@@ -91,7 +88,6 @@ class Subject(Generic[R]):
         return next(iter(self.record.predictions_for("first")), "")
 
     def chance(self, measure: str) -> Chance:
-        """Return the chance level of a measure."""
         return estimates.chance_of_suite(self.record, measure)
 
 

@@ -1,27 +1,50 @@
-"""The HTML report: one page about runs, with every number, its interval and signature, and with figures, examples and records."""
+"""The HTML report: one page about runs, with every number, its interval and signature, figures, examples and records."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from syntagm.core import UsageError, public
+from syntagm.core import UsageError, atomic, public
 from syntagm.evaluation import People as Task
 from syntagm.report import methods, shell
 from syntagm.report.chapter import Chapter
 from syntagm.report.gaps.chapter import Gaps
-from syntagm.report.people.chapter import People
+from syntagm.report.people import People
 from syntagm.report.predictions.chapter import Predictions
-from syntagm.report.reading import opening
 from syntagm.report.section import Picture, Section, Variables
 from syntagm.report.shell import CEILING
-from syntagm.report.sweep.chapter import MANY, MOST, Sweep
+from syntagm.report.sweep import MANY, MOST, Sweep
 from syntagm.runs import Run, Runs, numbers_of_suites, runs_of
 from syntagm.stats import Resampling, using
-from syntagm.views import gaps
+from syntagm.views import Figure, endings, over_gaps
+
+if TYPE_CHECKING:
+    from syntagm.reading_times import Analysis
+
+
+def open_reading(paths: Sequence[str | Path]) -> Sequence[Analysis]:
+    """Open analyses of reading times; what fits regressions is imported if there are some."""
+    if not paths:
+        return ()
+    from syntagm.reading_times import open_analyses
+
+    return open_analyses(paths)
+
+
+def reading_chapter(analyses: Sequence[Analysis]) -> Chapter | None:
+    """Return the chapter on analyses; None without any."""
+    if not analyses:
+        return None
+    from syntagm.report.reading import ReadingTimes
+
+    return ReadingTimes(analyses)
+
 
 _SOURCES = {
     "predictions": "a run of `syntagm run`",
@@ -121,7 +144,6 @@ class Placed:
         return self.section.least(self.chapter, self._version(step)) if self.section.least else 0
 
     def html(self, step: int) -> Markup:
-        """Return a version of its content."""
         return self.only or self._render(step)
 
     def _version(self, step: int) -> Variables:
@@ -166,14 +188,13 @@ def _page(chapters: Sequence[Chapter], sections: Sequence[tuple[Section[Any], Ma
 def chapters_of(runs: Sequence[Run], reading: Sequence[str | Path] = ()) -> list[Chapter]:
     """Return the chapter about runs, if there are runs, and that about files of reading times, if there are such files."""
     about_runs = [chapter_of(runs)] if runs or not reading else []
-    about_reading = opening.chapter_on(opening.open_all(reading))
+    about_reading = reading_chapter(open_reading(reading))
     return [*about_runs, *([about_reading] if about_reading else [])]
 
 
 def chapter_of(runs: Sequence[Run]) -> Chapter:
-    """Return the chapter about runs of one task."""
     refuse_runs(runs)
-    if gaps.over_gaps(runs[0]):
+    if over_gaps(runs[0]):
         return Gaps(runs)
     if any(run.task is Task for run in runs):
         return People(runs)
@@ -199,3 +220,19 @@ def refuse_runs(runs: Sequence[Run]) -> None:
             f"{_SOURCES[first]} ({by_task[first].place}) beside {_SOURCES[second]} ({by_task[second].place})",
             "runs of one kind", "They measure different things: write a separate page for each kind.",
         )  # fmt: skip
+
+
+def save(
+    runs: Sequence[Run],
+    folder: Path,
+    formats: Sequence[str] = (),
+    spare: Callable[[Path, Sequence[str]], None] = lambda stem, columns: None,
+    reading: Sequence[str | Path] = (),
+) -> list[Path]:
+    """Write every figure of a report about runs to `folder`, each with its numbers as CSV."""
+    endings(Figure.FORMATS, formats)  # an unknown format is refused before anything is drawn
+    atomic.make_folder(folder)
+    drawn = [(folder / name, figure) for each in chapters_of(runs, reading) for name, figure in each.figures()]
+    for stem, figure in drawn:
+        spare(stem, figure.table.columns)
+    return [path for stem, figure in drawn for path in figure.save(stem, formats or list(Figure.FORMATS))]

@@ -25,8 +25,6 @@ _NOT_SHOWN = (
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure of a section."""
-
     stem: str  # the name of its files, without an ending; unique on a page
     figure: Figure
     label: str = ""  # what a screen reader says that the figure is
@@ -37,8 +35,6 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure on a page."""
-
     drawing: Drawing
     svg: Markup  # "" if there is no room for it, or if it comes after the page
     links: Links = INSIDE
@@ -69,20 +65,7 @@ class Picture:
 
     @property
     def numbers(self) -> Markup:
-        """A link that saves the numbers of the figure as CSV."""
         return self.links.figure(self.drawing.stem, self.drawing.figure.table)
-
-
-def _always(chapter: object) -> bool:
-    return True
-
-
-def _no_figures(chapter: object, saved: bool) -> Iterable[Drawing]:
-    return ()
-
-
-def _nothing(chapter: object) -> Variables:
-    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +85,14 @@ class Section(Generic[C]):
     heading: str  # its heading, also in the menu
     caption: str = ""  # a paragraph below the heading, as HTML
     template: str = "section.html"
-    when: Callable[[C], object] = _always  # whether a page about the chapter has this section
-    figures: Callable[[C, bool], Iterable[Drawing]] = _no_figures
+    when: Callable[[C], object] = lambda chapter: True  # whether a page about the chapter has this section
+    figures: Callable[[C, bool], Iterable[Drawing]] = lambda chapter, saved: ()
     table: Callable[[C], Table] | None = None
     data: Data[C] | None = None  # the table that can be saved, if it isn't `table`
     more: Sequence[Data[C]] = ()  # further tables that can be saved, to which the template leads by itself
     # Further variables of the template. It also has `chapter`, `caption`, `pictures` (the figures by stem), and
     # `table`, `data` (a link that saves it) and `remarks` (its notes).
-    show: Callable[[C], Variables] = _nothing
+    show: Callable[[C], Variables] = lambda chapter: {}
     versions: Sequence[Variables] = ({},)
     # A lower bound for the bytes that a version adds to the text that all versions have, so that those which can't be
     # small enough need not be made; if None, all are tried.

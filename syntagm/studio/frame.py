@@ -11,8 +11,7 @@ from markupsafe import Markup, escape
 from starlette.responses import Response
 
 from syntagm.core import utf8
-from syntagm.report import shell
-from syntagm.report.serve.routes import page
+from syntagm.report import html_page, shell
 
 PAGES = Path(__file__).resolve().parent / "pages"
 STYLE, SCRIPT = (utf8.read(PAGES / name) for name in ("studio.css", "studio.js"))
@@ -72,4 +71,4 @@ def respond(
     inner = shell.render_part(template, {**variables, "ways": shown}, PAGES)
     around = shell.Frame(shell.LINKED.style + style, shell.LINKED.script + script)
     html = shell.render("plain.html", {"heading": title, "content": Markup(inner)}, around)
-    return page(_MARKED.sub(_unmarked, html), status)
+    return html_page(_MARKED.sub(_unmarked, html), status)

@@ -14,7 +14,7 @@ from asking import HOST, Answer, ask, opened
 from syntagm.cli import main
 from syntagm.core import InputError, UsageError
 from syntagm.experiment import Study, deployed, hosted as hosted_pages, jspsych, make, pcibex
-from syntagm.report.serve.application import Application
+from syntagm.report import Application
 from tests.experiment_for_tests import filled, pairs, planned, written
 
 HOSTILE = "<script>alert(1)</script>\"'&"

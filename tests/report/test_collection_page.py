@@ -8,8 +8,7 @@ import pytest
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.evaluation import baselines
-from syntagm.report import markdown
-from syntagm.report.collection_page import page
+from syntagm.report import describe_collection, markdown
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, bundled_suites, collections, parse
 from tools import collection_pages
 
@@ -77,7 +76,7 @@ def test_baselines_are_those_of_the_language() -> None:
     words = {"good": Sentence("die", (Region("v", 0, 3),)), "bad": Sentence("das", (Region("v", 0, 3),))}
     pair, compared = Item("1", words), (Prediction("p", parse("(v;%good%) < (v;%bad%)")),)
     suites = [Suite(tag, (pair,), compared, {"language": tag}) for tag in ("de", "grc")]
-    made = page("two", suites, baselines.books())
+    made = describe_collection("two", suites, baselines.books())
     assert "(counted in wordfreq" in made
     assert ", German)" in made
     assert "| [`de`](#de) |  | 1 | 1/2 | **1.000** |" in made
@@ -107,19 +106,19 @@ def test_any_format_has_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_a_suite_without_items_or_predictions_has_a_page() -> None:
-    assert page("empty", [Suite("none", (), ())]).endswith("#### `none`\n\n0 items.\n")
+    assert describe_collection("empty", [Suite("none", (), ())]).endswith("#### `none`\n\n0 items.\n")
 
 
 def test_an_unknown_chance_says_why() -> None:
     pair = Item("1", {"a": Sentence("b", (Region("v", 0, 1),))})
-    made = page("one", [Suite("one", (pair,), (Prediction("p", parse("(v;%a%) > 2")),))])
+    made = describe_collection("one", [Suite("one", (pair,), (Prediction("p", parse("(v;%a%) > 2")),))])
     assert "| [`one`](#one) |  | 1 |  |" in made
     assert "is above 2 bits; no chance level: a comparison with a number" in made
 
 
 def test_texts_are_shown_and_no_markup() -> None:
     pair = Item("1", {"good": Sentence("<script> *a* | [b](c)"), "bad": Sentence("- `d`\n# e")})
-    made = page("odd", [Suite("odd", (pair,), (), {"contrast": "# no heading"})])
+    made = describe_collection("odd", [Suite("odd", (pair,), (), {"contrast": "# no heading"})])
     assert "\\<script> \\*a\\* \\| \\[b\\](c) |" in made
     assert "| \\*\\- \\`d\\` # e |" in made
     assert "\n\\# no heading.\n" in made
@@ -129,7 +128,7 @@ def test_neighbouring_regions_are_one_bold_piece() -> None:
     regions = (Region("x", 0, 3), Region("y", 4, 7), Region("z", 7, 8))
     formula = parse("(x;%a%) + (y;%a%) + (z;%a%) < (x;%b%) + (y;%b%) + (z;%b%)")
     item = Item("1", {"a": Sentence("one two.", regions), "b": Sentence("two one.", regions)})
-    made = page("t", [Suite("t", (item,), (Prediction("p", formula),))])
+    made = describe_collection("t", [Suite("t", (item,), (Prediction("p", formula),))])
     # A mark of bold next to a full stop needs a tag; see markdown.bold.
     assert "| `a` | <b>one two.</b> |" in made
     assert markdown.bold("one two") == "**one two**"
@@ -137,7 +136,7 @@ def test_neighbouring_regions_are_one_bold_piece() -> None:
 
 def test_grouping_keeps_the_order_of_first_suites_and_puts_the_rest_last() -> None:
     circuits = {"d": {}, "a": {"circuit": "Y"}, "b": {"circuit": "X"}, "c": {"circuit": "Y"}}
-    made = page("t", [Suite(name, (), (), tags) for name, tags in circuits.items()])
+    made = describe_collection("t", [Suite(name, (), (), tags) for name, tags in circuits.items()])
     order = [line for line in made.splitlines() if line.startswith("## ") or line.startswith("#### ")]
     assert order == ["## Y", "#### `a`", "#### `c`", "## X", "#### `b`", "## In no circuit", "#### `d`"]
 
@@ -155,6 +154,6 @@ def test_spellings_of_a_field_are_one_group() -> None:
         Suite(name, (Item("1", sentences),), (Prediction("p", parse("(*;%good%) < (*;%bad%)")),), {"field": field})
         for name, field in (("one", "syntax/semantics"), ("two", "morphology"), ("three", "syntax_semantics"))
     ]
-    text = page("three", suites)
+    text = describe_collection("three", suites)
     assert [line for line in text.splitlines() if line.startswith("## ")] == ["## syntax/semantics", "## morphology"]
     assert text.index("`three`") < text.index("`two`")

@@ -13,9 +13,8 @@ from report_examples import Reader
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.report import Filed, Served, Site, shell, write_pages
+from syntagm.report import Filed, Place, Served, Site, default_table, shell, write_pages
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import Place, default_table
 from syntagm.report.site.folder import _places
 from syntagm.runs import Run
 

@@ -14,7 +14,7 @@ from syntagm.cli import main
 from syntagm.core import UsageError
 from syntagm.models.names import load
 from syntagm.report import report
-from syntagm.report.gaps import examples
+from syntagm.report.gaps import evidence
 from syntagm.runs import Run, fill, open_run
 from syntagm.suites import Suite, WordList, WordRow
 from syntagm.views import gaps
@@ -219,13 +219,13 @@ def test_hardest_and_easiest_lemmas(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     columns = ("suite", "label", "row", "lemma", "contexts", "won", "right", "wrong")
     table = pl.DataFrame(sums, schema=columns, orient="row")
     monkeypatch.setattr(gaps, "lemma_sums", lambda run, suite=None: table)
-    found = examples.lemmas(run, "s", most=1)
+    found = evidence.example_lemmas(run, "s", most=1)
     assert [one.forms for one in found.hardest] == [("sings", "sing")]
     assert [one.forms for one in found.easiest] == [("naps", "nap")]
     assert (found.never, found.always, found.total) == (2, 1, 4)
     assert found.hardest[0].won == {"singular": (0.0, 2), "plural": (0.0, 1)}
     assert found.hardest[0].right == pytest.approx((0.2 + 0.1) / (0.2 + 0.1 + 0.1 + 0.1))
-    every = examples.lemmas(run, "s", most=2)
+    every = evidence.example_lemmas(run, "s", most=2)
     assert [one.forms[1] for one in every.hardest] == ["sing", "bark", "are", "nap"]
     assert every.easiest == ()
 
@@ -234,10 +234,10 @@ def test_contexts_are_the_extremes_and_a_sample(tmp_path: Path, monkeypatch: pyt
     run = filled(tmp_path)
     table = pl.DataFrame({"equal_weight": [0.5, 0.1, np.nan, 0.9, 0.4], "model_weight": [0.5] * 5})
     monkeypatch.setattr(gaps, "contexts", lambda run, suite=None: table)
-    found = examples.contexts(run, "s", most=1)
+    found = evidence.example_contexts(run, "s", most=1)
     assert [(one["equal_weight"], one["why"]) for one in found[:2]] == [(0.1, "lowest"), (0.9, "highest")]
     assert [one["why"] for one in found[2:]] == ["sampled"]
-    assert [one["why"] for one in examples.contexts(run, "s", most=2)] == [""] * 5
+    assert [one["why"] for one in evidence.example_contexts(run, "s", most=2)] == [""] * 5
 
 
 def test_the_most_probable_entries_of_the_contexts_that_are_shown(tmp_path: Path) -> None:

@@ -9,9 +9,8 @@ from report_examples import written
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.evaluation import against_chance
-from syntagm.report import report
-from syntagm.report.page import chapter_of
-from syntagm.report.predictions import headline, model_pairs, scores
+from syntagm.report import chapter_of, report
+from syntagm.report.predictions import model_pairs, scores
 from syntagm.report.predictions.words import explain_headlines
 from syntagm.runs import Run
 from syntagm.suites import Prediction, Suite, parse
@@ -34,9 +33,11 @@ def test_the_exact_test_by_hand() -> None:
     assert against_chance(3, 4, 0.25) == pytest.approx(2 * (4 * 0.25**3 * 0.75 + 0.25**4))
 
 
-def lines(runs: list[Run]) -> list[headline.Headline]:
+def lines(runs: list[Run]) -> list[model_pairs.Headline]:
     chapter = chapter_of(runs)
-    return headline.headlines(chapter.columns, chapter.subjects, model_pairs.compare(chapter.columns, chapter.subjects))
+    return model_pairs.headlines(
+        chapter.columns, chapter.subjects, model_pairs.compare(chapter.columns, chapter.subjects)
+    )
 
 
 def test_suites_above_and_below_chance_are_counted_after_adjustment(tmp_path: Path) -> None:

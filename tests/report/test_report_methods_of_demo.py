@@ -7,7 +7,7 @@ import pytest
 from toy_runs import pairs
 
 import syntagm as sg
-from syntagm.report.paragraph import methods_text
+from syntagm.report import methods_text
 
 PAIR = pairs("pair", ("the dogs bark", "the dogs barks"))
 

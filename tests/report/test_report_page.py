@@ -20,9 +20,7 @@ from syntagm.core import UsageError, csv, visible
 from syntagm.evaluation import Kind
 from syntagm.evaluation.measures.surprisal import Surprisal
 from syntagm.models.names import load
-from syntagm.report import report, save
-from syntagm.report.downloads import link
-from syntagm.report.page import CEILING
+from syntagm.report import csv_link, report, save, shell
 from syntagm.runs import Run, run_suites as run
 from syntagm.stats import paired
 from syntagm.suites import Suite
@@ -74,7 +72,7 @@ def spreadsheet_files(folder: Path) -> list[str]:
     """The same texts in a CSV file for programs, and in one that a report saves."""
     rows = [(text, -0.5) for text in FORMULAS]
     (folder / "program.csv").write_text("".join(csv.lines(("text", "bits"), rows)), "utf-8", newline="")
-    href = re.findall('href="(.*?)"', link("a.csv", ("text", "bits"), rows))[0]
+    href = re.findall('href="(.*?)"', csv_link("a.csv", ("text", "bits"), rows))[0]
     (folder / "person.csv").write_text(unquote(href.partition(",")[2]), "utf-8", newline="")
     return ["program.csv", "person.csv"]
 
@@ -344,7 +342,7 @@ def many_pairs(suites: int, items: int) -> list[Suite]:
 def test_67_suites_of_1000_pairs_stay_under_the_ceiling(tmp_path: Path) -> None:
     path = report([toy_run(tmp_path / "run", *many_pairs(67, 1000))], tmp_path / "report.html")
     content = path.read_text("utf-8")
-    assert path.stat().st_size < CEILING
+    assert path.stat().st_size < shell.CEILING
     assert content.count("50 of 1,000 items, token by token") == 67
 
 
@@ -354,7 +352,7 @@ def test_six_models_on_67_suites_of_200_pairs(tmp_path: Path) -> None:
     suites = many_pairs(67, 200)
     runs = [toy_run(tmp_path / str(seed), *suites, model=f"random:?seed={seed}") for seed in range(1, 7)]
     path = report(runs, tmp_path / "report.html")
-    assert path.stat().st_size < CEILING
+    assert path.stat().st_size < shell.CEILING
     assert "Models compared" in path.read_text("utf-8")
 
 

@@ -8,7 +8,7 @@ import pytest
 from report_examples import ATTACKS, hostile
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.report import methods, paragraph, references, report
+from syntagm.report import methods, references, report
 
 
 def plain(marked: str) -> str:
@@ -30,16 +30,16 @@ def test_the_page_has_every_paragraph_of_cite(tmp_path: Path) -> None:
 
 def test_every_entry_can_be_cited_by_author_and_year() -> None:
     for key in references.entries():
-        assert re.fullmatch(r"[\w -]+( et al\.| & [\w -]+)? (19|20)\d\d", paragraph.short(key))
+        assert re.fullmatch(r"[\w -]+( et al\.| & [\w -]+)? (19|20)\d\d", methods.short(key))
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_an_attack_stays_text(attack: str) -> None:
-    made = paragraph.html(f"For `{attack}` and {attack} [@{attack}].")
+    made = methods.paragraph_html(f"For `{attack}` and {attack} [@{attack}].")
     assert set(re.findall(r"</?(\w+)", made)) <= {"code", "bdi"}
 
 
 def test_a_hostile_run_has_its_paragraphs(tmp_path: Path) -> None:
-    said = paragraph.methods_text([hostile(tmp_path)])
+    said = methods.methods_text([hostile(tmp_path)])
     assert len(said.paragraphs) == 4
     assert {tag for one in said.paragraphs for tag in re.findall(r"</?(\w+)", one)} <= {"code", "bdi"}

@@ -8,11 +8,8 @@ from toy_runs import agreement, pairs
 
 from syntagm.core import UsageError
 from syntagm.models.names import load
-from syntagm.report import report
-from syntagm.report.page import chapter_of
-from syntagm.report.sweep.chapter import MANY, Sweep
-from syntagm.report.sweep.models import group_models
-from syntagm.report.sweep.tables import tabulate_models
+from syntagm.report import Sweep, chapter_of, group_models, report
+from syntagm.report.sweep import MANY, tabulate_models
 from syntagm.runs import Run, run_suites
 
 SUITES = (agreement(), pairs("pairs", ("the dog barks", "the dog bark"), ("the cat bark", "the cat barks")))

@@ -9,9 +9,7 @@ import pytest
 from report_examples import Reader, saved
 from toy_runs import agreement, pairs, toy_run
 
-from syntagm.report import Section, page as loop
-from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.section import Drawing
+from syntagm.report import Drawing, Evidence, Section, page as loop
 from syntagm.views import Figure, Table, effects
 
 PLAIN = pairs("plain", ("the dog barks", "the dog bark"))

@@ -16,8 +16,7 @@ from syntagm.cli import main
 from syntagm.cli.reproduce import with_conventions
 from syntagm.core import RunError, UsageError
 from syntagm.evaluation import Kind
-from syntagm.report import Filed, Site, methods, shell
-from syntagm.report.predictions.chapter import Predictions
+from syntagm.report import Filed, Predictions, Site, methods, shell
 from syntagm.runs import Rejudged, Run, judged, judging, run_suites
 from syntagm.runs.evaluate import evaluate
 from syntagm.suites import SCORED, Suite

@@ -9,7 +9,7 @@ from toy_runs import agreement, interrupt, pairs, toy_run, training_record
 
 from syntagm.core import RunError
 from syntagm.models.names import load
-from syntagm.report.serve.page_cache import key_of
+from syntagm.report import key_of
 from syntagm.report.site.run import FILES
 from syntagm.runs import REGION_COLUMNS, TOKEN_COLUMNS, Rejudged, open_run, reopened, run_suites as run, trained_on
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse

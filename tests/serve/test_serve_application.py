@@ -14,15 +14,24 @@ pytest.importorskip("starlette")
 from asking import HOST, ask, opened
 
 from syntagm.core import InputError, RunError, UsageError
-from syntagm.report import Asked, Missing, Route, download, limits, read_password
-from syntagm.report.serve.application import build
-from syntagm.report.serve.gate import SESSION_SECONDS, SESSIONS, TRIES, Gate, Password
-from syntagm.report.serve.routes import page
-from syntagm.report.serve.server import serve
+from syntagm.report import (
+    Asked,
+    Gate,
+    Missing,
+    Password,
+    Route,
+    build_application,
+    download,
+    html_page,
+    limits,
+    read_password,
+    run_server,
+)
+from syntagm.report.serve.gate import SESSION_SECONDS, SESSIONS, TRIES
 
 
 def said(asked: Asked) -> object:
-    return page(f"{dict(asked.names)} {list(asked.query)} {asked.body!r}")
+    return html_page(f"{dict(asked.names)} {list(asked.query)} {asked.body!r}")
 
 
 def failing(asked: Asked) -> object:
@@ -39,14 +48,14 @@ ROUTES = [
     Route("/fails/{how}", failing),
     Route("/people/{study}", said, "open"),
     Route("/people/{study}", said, "open", ("POST",)),
-    Route("/save", lambda asked: page(str(asked.form())), "login", ("POST",)),
+    Route("/save", lambda asked: html_page(str(asked.form())), "login", ("POST",)),
 ]
 HERE = {"origin": f"http://{HOST}"}
 
 
 def test_the_token_becomes_a_cookie_and_leaves_the_address() -> None:
     gate = Gate(frozenset({HOST}))
-    application = build(ROUTES, gate)
+    application = build_application(ROUTES, gate)
     assert ask(application, "/").status == 403
     assert ask(application, "/?token=wrong").status == 403
     entered = ask(application, f"/suite/a%2Fb?x=1&token={gate.token}&y=%26")
@@ -116,7 +125,7 @@ def test_bodies_and_queries_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> Non
     assert ask(application, "/people/1?a=%ff").status == 400
     monkeypatch.setattr(limits, "SECONDS", 0.01)
     wait = threading.Event()
-    slow, visitor = opened([Route("/slow", lambda asked: wait.wait(5) and page(""))])
+    slow, visitor = opened([Route("/slow", lambda asked: wait.wait(5) and html_page(""))])
     monkeypatch.setattr(limits, "SECONDS", 0.01)
     assert ask(slow, "/slow", **visitor).status == 503
     wait.set()
@@ -147,7 +156,7 @@ def test_a_route_can_permit_styles_but_no_scripts_in_a_page() -> None:
 def test_a_password_lets_in_from_any_host_and_can_not_be_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     gate = Gate(password=Password("a long password"), clock=lambda: now[0])
-    application = build(ROUTES, gate)
+    application = build_application(ROUTES, gate)
     assert ask(application, "/", host="a.example").headers["location"] == "/login"
     assert ask(application, f"/?token={gate.token}").status == 403
     form = {"host": "a.example", "origin": "https://a.example", "content_type": "application/x-www-form-urlencoded"}
@@ -206,14 +215,14 @@ def test_the_file_of_the_password(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_other_addresses_need_a_password_and_ports_must_be_free() -> None:
     with pytest.raises(UsageError, match="no password"):
-        serve([], host="0.0.0.0")
+        run_server([], host="0.0.0.0")
     with pytest.raises(UsageError, match="an address of this machine"):
-        serve([], host="no such host", password=Password("a long password"))
+        run_server([], host="no such host", password=Password("a long password"))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         with pytest.raises(UsageError, match="a free port"):
-            serve([], port=taken.getsockname()[1])
+            run_server([], port=taken.getsockname()[1])
 
 
 @pytest.mark.slow
@@ -224,7 +233,7 @@ def test_visitors_behind_a_named_proxy_are_held_off_one_by_one() -> None:
         # What is compared takes a while, and is not what is tested.
         password.fits = lambda text: False  # type: ignore[method-assign]
         threading.Thread(
-            target=serve,
+            target=run_server,
             args=[[]],
             kwargs={"password": password, "proxy": proxy, "announce": addresses.put},
             daemon=True,
@@ -247,4 +256,4 @@ def test_visitors_behind_a_named_proxy_are_held_off_one_by_one() -> None:
         # What a visitor claims stands before what the proxy saw.
         assert log_in("192.0.2.9, 192.0.2.1") == 429
     with pytest.raises(UsageError, match="--proxy"):
-        serve([], proxy="*")
+        run_server([], proxy="*")

@@ -13,8 +13,7 @@ from report_examples import Reader
 from toy_runs import agreement, pairs, toy_run
 
 import syntagm as sg
-from syntagm.report import Filed, Served, Site, routes, shell
-from syntagm.report.site.site import NoPage
+from syntagm.report import Filed, NoPage, Served, Site, routes, shell
 from syntagm.runs import Rejudged, Run
 from syntagm.runs.evaluate import evaluate
 from syntagm.views import accuracies

@@ -10,10 +10,9 @@ from toy_runs import agreement, toy_run
 pytest.importorskip("starlette")
 
 from syntagm.core import RunError, of_folder, registry
-from syntagm.report import PageCache, Served, Shelf
+from syntagm.report import PageCache, Served, Shelf, key_of, shell
 from syntagm.report.serve import page_cache
-from syntagm.report.serve.page_cache import content_of, key_of
-from syntagm.report.shell import LINKED
+from syntagm.report.serve.page_cache import content_of
 from syntagm.runs import Run, open_run
 
 
@@ -70,7 +69,7 @@ def test_a_table_that_is_damaged_while_the_server_runs_has_no_page_of_an_earlier
     for table in (tmp_path / "run" / "shards").iterdir():
         table.write_bytes(b"damaged")
     with pytest.raises(RunError, match="damaged"):
-        shelf.get(("a",), lambda site: site.html((), Served(), LINKED).encode(), lasting=True)
+        shelf.get(("a",), lambda site: site.html((), Served(), shell.LINKED).encode(), lasting=True)
 
 
 @pytest.mark.slow

@@ -16,9 +16,8 @@ from asking import Answer, ask, opened
 from report_examples import ATTACKS, Reader, hostile, hostile_fill
 from toy_runs import agreement, interrupt, pairs, toy_run
 
-from syntagm.report import Shelf, routes
+from syntagm.report import Shelf, keys, path_of, routes
 from syntagm.report.serve import browse
-from syntagm.report.site.addresses import keys, path_of
 from syntagm.runs import Run, open_run
 from syntagm.suites import syntaxgym
 

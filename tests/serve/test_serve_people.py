@@ -13,9 +13,8 @@ from toy_runs import pairs
 import syntagm as sg
 from syntagm.core import RunError, UsageError
 from syntagm.models.names import load
-from syntagm.report import Served, Site, report, shell
+from syntagm.report import Place, Served, Site, report, shell
 from syntagm.report.site import pages
-from syntagm.report.site.addresses import Place
 from syntagm.runs import Run, import_results, run_suites
 from syntagm.suites import Suite
 from syntagm.views import effects

@@ -7,11 +7,9 @@ from models_for_tests import byte_level, causal
 
 import syntagm as sg
 from syntagm.cli import main
-from syntagm.report import TOKENS, Served, Site, numbers
+from syntagm.report import TOKENS, Evidence, Served, Site, numbers
 from syntagm.report.predictions import items, scores
 from syntagm.report.predictions.chapter import SUITE_BY_SUITE
-from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.site import strips
 from syntagm.views import coverage, groups
 
 TEXTS = {
@@ -141,7 +139,7 @@ def test_unknown_words_are_marked_on_pages(tmp_path: Path) -> None:
     # "A birds sings": the first two are unknown; log2(10 ** 0.5) is 1.66.
     page = site.page(("suite", "whole", "0"), Served())
     row = page.sentences[0].row(1, named=True)
-    marked = strips.strip(row, {"prefix": 0, "critical": 1, "rest": 2}, [])
+    marked = items.strip(row, {"prefix": 0, "critical": 1, "rest": 2}, [])
     assert [cell.partition("<small>")[2].partition("<")[0] for cell in marked.split("<bdi>")[1:]] == [
         "1.66 unk",
         "1.66 unk",
@@ -149,8 +147,8 @@ def test_unknown_words_are_marked_on_pages(tmp_path: Path) -> None:
     ]
     assert marked.count('<span class="token h0 unknown">') == 2
     assert explained(site, "whole") == [True, True]
-    assert " unk</small>" in strips.word_strip([("A", 0.0, False)])
-    assert " unk" not in strips.word_strip([("a", 0.0, True)])
+    assert " unk</small>" in items.word_strip([("A", 0.0, False)])
+    assert " unk" not in items.word_strip([("a", 0.0, True)])
     [subject] = [each for each in numbers.subjects(scores.columns([run])) if each.name == "whole"]
     [first] = [item for item in items.pick(subject).items(0, 9).values() if item["id"] == "0"]
     assert [sentence[5:] for sentence in first["sentences"]] == [[[0]], [[0, 1]]]

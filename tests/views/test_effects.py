@@ -15,10 +15,8 @@ from toy_runs import agreement, pairs, sentence, toy_run
 from syntagm.core import UsageError
 from syntagm.evaluation.measures.surprisal import Surprisal
 from syntagm.models.names import load
-from syntagm.report import report
-from syntagm.report.page import place_figures
+from syntagm.report import Predictions, place_figures, report
 from syntagm.report.predictions import figures as report_figures
-from syntagm.report.predictions.chapter import Predictions
 from syntagm.runs import Run, run_suites as run
 from syntagm.suites import Item, Prediction, Suite, parse
 from syntagm.views import compare, effects, figure

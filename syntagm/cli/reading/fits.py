@@ -202,11 +202,12 @@ def _slopes(options: argparse.Namespace, inputs: dict[Path, str]) -> "tuple[list
 
 
 def _request(options: argparse.Namespace, source: "Source") -> "Request":
-    from syntagm.reading_times import fitting, folds, roles
+    from syntagm.reading_times import fitting, roles
 
     return fitting.Request(
         response=options.response, baseline=tuple(options.baseline), added=fitting.read_added(options.add, source.names),
-        lags=options.lags, model=getattr(options, "model", "ols"), folds=folds.read(getattr(options, "folds", "contiguous:10")),
+        lags=options.lags, model=getattr(options, "model", "ols"),
+        folds=fitting.read_folds(getattr(options, "folds", "contiguous:10")),
         random=tuple(getattr(options, "random", ())), given=roles.read(options.columns, source.names, str(options.file)),
         where=tuple(options.where), by=getattr(options, "by", ""), missing=tuple(options.missing),
     )  # fmt: skip

@@ -28,13 +28,13 @@ _NOT_RECORDED = (
 
 def times_of(options: argparse.Namespace) -> "Readings":
     """Return the table of reading times of a command line."""
-    from syntagm.reading_times import layouts, roles, tables
+    from syntagm.reading_times import roles, tables
 
     source = tables.open_table(options.file, options.decimal)
     given = roles.read(options.columns, source.names, str(options.file))
     unit = options.unit
     if options.layout:
-        layout = layouts.find(options.layout)
+        layout = roles.find_layout(options.layout)
         given, unit = {**layout.columns, **given}, unit or layout.unit
         source.require([column for columns in given.values() for column in columns])
     return tables.interpret(source, given, unit)
@@ -156,12 +156,12 @@ def check(options: argparse.Namespace) -> int:
 
 
 def _list_codes() -> None:
-    from syntagm.reading_times import alarms, layouts
+    from syntagm.reading_times import alarms, roles
 
     for code, summary in alarms.CODES.items():
         print(f"{code:<16}{summary}")
     print("\nlayouts of public corpora (--layout NAME):\n")
-    for layout in layouts.LAYOUTS:
+    for layout in roles.LAYOUTS:
         checked = f"columns checked against: {layout.checked}" if layout.checked else "columns not checked"
         print(f"{layout.name:<22}{layout.file}; {checked}")
 

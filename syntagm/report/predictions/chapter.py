@@ -1,27 +1,16 @@
 """The chapter on runs of predictions: accuracies, comparisons of models, regions, and items token by token."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 from markupsafe import Markup
 
 from syntagm.evaluation import FEW_NUMBERS, unseen
-from syntagm.report import downloads
-from syntagm.report.html import HtmlTable
-from syntagm.report.predictions import (
-    downloads as of_predictions,
-    figures,
-    headline,
-    model_pairs,
-    scores,
-    suites,
-    tables,
-    words,
-)
-from syntagm.report.predictions.articles import write_articles
+from syntagm.report import links
+from syntagm.report.chapter import RECORD
+from syntagm.report.predictions import evidence, figures, model_pairs, scores, tables, words
 from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.record import RECORD
+from syntagm.report.predictions.words import write_articles
 from syntagm.report.section import Data, Drawing, Section, Variables
 from syntagm.stats import in_words, interval
 from syntagm.views import Table, shared_words
@@ -29,7 +18,7 @@ from syntagm.views import Table, shared_words
 
 def _show_overview(chapter: Evidence) -> Variables:
     first = chapter.overall[0]
-    headlines = headline.headlines(chapter.columns, chapter.subjects, chapter.pairs) if chapter.judged else []
+    headlines = model_pairs.headlines(chapter.columns, chapter.subjects, chapter.pairs) if chapter.judged else []
     incomplete = any(cell.value != cell.value for line in chapter.overall for cell in line.cells if cell)
     left_out = (
         "A score is undefined where a suite has no defined item: a score over the other suites would not be comparable."
@@ -62,7 +51,7 @@ OVERVIEW: Section[Evidence] = Section(
     "Overview",
     template="predictions/overview.html",
     figures=_draw_accuracies,
-    data=Data("scores", "all scores", lambda chapter: of_predictions.list_scores(chapter.columns, chapter.all_lines)),
+    data=Data("scores", "all scores", lambda chapter: evidence.list_scores(chapter.columns, chapter.all_lines)),
     show=_show_overview,
 )
 SUITES: Section[Evidence] = Section(
@@ -98,10 +87,8 @@ def _draw_effects(chapter: Evidence, saved: bool) -> Iterator[Drawing]:
     forests = figures.forests(_order_effects(chapter, saved), chapter.columns, "Effects" if saved else "")
     for number, forest in enumerate(forests, 1):
         if forest.model:
-            stem, label = (
-                f"effects-{downloads.file_name(number, forest.model)}",
-                f"Figure: effects under {forest.model}",
-            )
+            stem = f"effects-{links.file_name(number, forest.model)}"
+            label = f"Figure: effects under {forest.model}"
             sides = words.count_sides(forest.model, forest.effects, forest.above, forest.below)
             yield Drawing(stem, forest.figure, label, heading=sides)
         else:
@@ -154,17 +141,6 @@ def _draw_differences(chapter: Evidence, saved: bool) -> Iterator[Drawing]:
         yield Drawing(f"comparison-{pair.number}", figures.differences([pair]), label, caption)
 
 
-@dataclass(frozen=True, slots=True)
-class _PairOnPage:
-    """Two models on the page; the figure is the one with this stem."""
-
-    number: int
-    stem: str
-    summary: Markup
-    description: Markup
-    table: HtmlTable
-
-
 def _show_compared(chapter: Evidence) -> Variables:
     pairs = chapter.pairs
     only_first = f"With more than {model_pairs.MOST} models, each is compared only with the first."
@@ -177,13 +153,13 @@ def _show_compared(chapter: Evidence) -> Variables:
         "table": tables.tabulate_pairs(pairs) if len(pairs) > 1 else "",
         "alone": len(pairs) == 1,
         "pairs": [
-            _PairOnPage(
-                pair.number,
-                f"comparison-{pair.number}",
-                words.summarize_pair(pair),
-                words.describe_pair(pair),
-                tables.tabulate_pair(pair, chapter.links),
-            )
+            {
+                "number": pair.number,
+                "stem": f"comparison-{pair.number}",  # of its figure
+                "summary": words.summarize_pair(pair),
+                "description": words.describe_pair(pair),
+                "table": tables.tabulate_pair(pair, chapter.links),
+            }
             for pair in pairs
         ],
     }
@@ -195,14 +171,14 @@ COMPARED: Section[Evidence] = Section(
     template="predictions/compared.html",
     when=lambda chapter: chapter.pairs,
     figures=_draw_differences,
-    data=Data("comparison", "all comparisons", lambda chapter: of_predictions.list_comparisons(chapter.pairs)),
+    data=Data("comparison", "all comparisons", lambda chapter: evidence.list_comparisons(chapter.pairs)),
     show=_show_compared,
 )
 
 
 def _draw_suites(chapter: Evidence, saved: bool) -> Iterator[Drawing]:
     if saved:
-        yield from suites.draw_suites(chapter.subjects, chapter.effects)
+        yield from evidence.draw_suites(chapter.subjects, chapter.effects)
         return
     for suite in chapter.suites:
         if len(suite.figure.table):
@@ -225,8 +201,8 @@ SUITE_BY_SUITE: Section[Evidence] = Section(
         ),
         "surprisals": ["0", "2", "4", "6", "8", "10", "12", "14", "16+"],
     },
-    versions=suites.VERSIONS,
-    least=lambda chapter, version: suites.least(chapter.suites, version),
+    versions=evidence.VERSIONS,
+    least=lambda chapter, version: evidence.least(chapter.suites, version),
 )
 
 
@@ -256,12 +232,10 @@ METHODS: Section[Evidence] = Section(
 )
 
 
-@final
 class Predictions(Evidence):
     """A chapter on runs of predictions, or of measures used instead of them."""
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [
             *(OVERVIEW, SUITES),
             *map(by_tag, self.groups),

@@ -9,7 +9,7 @@ import polars as pl
 from syntagm.core import FormulaError, RunError, UsageError
 from syntagm.evaluation import Group
 from syntagm.report.numbers import Column, Subject
-from syntagm.report.predictions.example import find_compared
+from syntagm.report.predictions.items import find_compared
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.runs import Run
 from syntagm.views import (
@@ -40,8 +40,6 @@ EffectsOfSuites: TypeAlias = Sequence[tuple[Subject[Run], Sequence[Effect]]]
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """A figure of effects."""
-
     model: str  # the model, if the figure shows a single one of many; otherwise ""
     effects: int  # the number of effects
     above: int  # `above`, `below`: the number of effects whose interval is above 0, and below 0

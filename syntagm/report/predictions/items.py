@@ -1,23 +1,94 @@
-"""The choice of the items that a report shows token by token: the most informative ones of each suite."""
+"""Items on a page: the example of a suite, the choice of its most informative items, and sentences token by token."""
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
 import polars as pl
+from markupsafe import Markup, escape
 
-from syntagm.core import finite
-from syntagm.evaluation import align
+from syntagm.core import FormulaError, finite
+from syntagm.evaluation import SuiteRecord, align
 from syntagm.models import Surprisals
+from syntagm.report.collection_page import UNGRAMMATICAL
+from syntagm.report.html import isolate, join
+from syntagm.report.in_words import in_words
 from syntagm.report.numbers import Subject
 from syntagm.runs import Run
 from syntagm.stats import matching
-from syntagm.suites import Region, Sentence
+from syntagm.suites import Formula, Reference, Region, Sentence, parse
+
+_NAME = re.compile(r"`([^`]+)`")
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleSentence:
+    condition: str
+    starred: bool  # whether the sentence is ungrammatical
+    pieces: tuple[tuple[str, bool], ...]  # the sentence in pieces: (text, whether the first prediction compares it)
+
+
+def example(record: SuiteRecord, sentences: pl.DataFrame) -> tuple[str, tuple[ExampleSentence, ...]]:
+    """Return the id of the first item and its sentences, or "" and () if the suite has no items."""
+    if not len(sentences):
+        return "", ()
+    item = sentences["item"][0]
+    regions = _by_condition(record)
+    starred = record.tags.get(UNGRAMMATICAL, "bad").split()
+    lines: dict[str, ExampleSentence] = {}
+    for row in sentences.head(4 * max(1, len(record.conditions))).filter(pl.col("item") == item).iter_rows(named=True):
+        name = row["condition"]
+        lines.setdefault(name, ExampleSentence(name, name in starred, _pieces(row, regions.get(name, set()))))
+    return str(item), tuple(lines.values())
+
+
+def prediction_in_words(record: SuiteRecord, measure: str) -> Markup:
+    """Return a prediction in words, as HTML; "" if the formula can't be parsed."""
+    formula = _formula(record.predictions.get(measure, ""))
+    return Markup("") if formula is None else formula_in_words(formula, record.region_labels)
+
+
+def formula_in_words(formula: Formula, labels: Mapping[str, str] | None = None) -> Markup:
+    """Return a prediction in words, as HTML; the arguments are those of `report.in_words`."""
+    return Markup(_NAME.sub(r"<code><bdi>\1</bdi></code>", str(escape(in_words(formula, labels)))))
+
+
+def _formula(text: str) -> Formula | None:
+    try:
+        return parse(text)
+    except FormulaError:  # the record may be of another version or damaged
+        return None
+
+
+def find_compared(record: SuiteRecord) -> tuple[Reference, ...]:
+    """Return the regions and conditions that the first prediction compares."""
+    formula = _formula(next(iter(record.predictions.values()), ""))
+    return tuple(dict.fromkeys(formula.references())) if formula else ()
+
+
+def _by_condition(record: SuiteRecord) -> dict[str, set[str]]:
+    """Return the regions that the first prediction compares in each condition."""
+    regions: dict[str, set[str]] = {}
+    for reference in find_compared(record):
+        regions.setdefault(reference.condition, set()).add(reference.region)
+    return regions
+
+
+def _pieces(row: Mapping[str, Any], compared: set[str]) -> tuple[tuple[str, bool], ...]:
+    text, at = row["text"], 0
+    pieces: list[tuple[str, bool]] = []
+    for name, start, end in zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True):
+        if name in compared and at <= start < end:
+            pieces += [(text[at:start], False), (text[start:end], True)]
+            at = end
+    return tuple(piece for piece in (*pieces, (text[at:], False)) if piece[0])
+
 
 LIMIT, SEED = 50, 1
 SHARES = {"flip": 15, "undefined": 5, "tie": 10, "extreme": 10}
@@ -28,8 +99,6 @@ _VERDICT = ("measure", "value", "margin")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The items of a suite that a report shows."""
-
     ranks: tuple[int, ...]  # the ranks of the items, in the order of the suite; 0 is the most informative
     total: int  # the number of items in the suite
     regions: tuple[str, ...]  # the names of all regions
@@ -117,7 +186,6 @@ def _candidates(table: pl.DataFrame, tolerance: float) -> dict[str, list[Key]]:
 
 
 def pick(subject: Subject[Run], limit: int = LIMIT, sentences: Sequence[pl.DataFrame] | None = None) -> Shown:
-    """Choose at most `limit` items of a suite."""
     verdicts = [_number_rows(column.run.results(subject.name)) for column in subject.columns]
     tables = sentences or [column.run.sentences(subject.name) for column in subject.columns]
     sentences = [_sentences(table) for table in tables]
@@ -186,3 +254,47 @@ def _numbers(values: Sequence[float]) -> list[float | None]:
     if math.isfinite(sum(values)):
         return [round(value, 3) for value in values]
     return [_number(value) for value in values]
+
+
+# Bits of a step of colour, and the number of steps; differences of two models have smaller steps.
+STEP, STEPS = 2.0, 8
+STEP_OF_DIFFERENCE, STEPS_OF_DIFFERENCE = 1.0, 5
+
+
+def strip(row: Mapping[str, Any], regions: Mapping[str, int], labels: Sequence[str]) -> Markup:
+    """Return a sentence token by token, below the names of its regions."""
+    spans = tuple(zip(row["region_names"], row["region_starts"], row["region_ends"], strict=True))
+    homes, tokens = cut_tokens(regions, row["text"], spans, tuple(row["starts"]))
+    parts = []
+    cut = zip(homes, tokens, row["bits"], row["known"], strict=True)
+    for home, members in groupby(cut, key=lambda member: member[0]):
+        name = Markup('<span class="region-name">%s</span>') % (labels[home] if home >= 0 else "") if labels else ""
+        cells = join((token(text, bits, known) for _, text, bits, known in members), "")
+        outside = " outside" if home < 0 else ""
+        parts.append(Markup(f'<span class="region{outside}">%s<span class="run">%s</span></span>') % (name, cells))
+    return join(parts, "")
+
+
+def token(text: str, bits: float, known: bool) -> Markup:
+    """Return a token with its bits; the stronger its colour, the more surprising it is. Unknown ones are marked `unk`."""
+    level = 0 if math.isnan(bits) else max(0, min(STEPS, math.floor(min(bits, 1e6) / STEP)))
+    return _cell(text, f"h{level}", "none" if math.isnan(bits) else f"{bits:.2f}", known)
+
+
+def word_strip(words: Iterable[tuple[str, float, bool]]) -> Markup:
+    """Return words with the difference of their bits under two models, which of them it surprises more, and if both know it."""
+    return join((_difference(*word) for word in words), "")
+
+
+def _difference(text: str, bits: float, known: bool) -> Markup:
+    if math.isnan(bits):
+        return _cell(text, "h0", "none", known)
+    step = min(STEPS_OF_DIFFERENCE, math.floor(min(abs(bits), 1e6) / STEP_OF_DIFFERENCE))
+    return _cell(text, f"{'up' if bits > 0 else 'down'}{step}", f"{bits:+.2f}", known)
+
+
+def _cell(text: str, name: str, number: str, known: bool) -> Markup:
+    shown = "end" if text == "" else text.strip() or "\u2423"
+    mark = ("", "") if known else (" unknown", " unk")
+    cell = Markup('<span class="token %s%s">%s<small>%s%s</small></span>')
+    return cell % (name, mark[0], isolate(shown, False), escape(number), mark[1])

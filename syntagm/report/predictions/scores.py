@@ -26,8 +26,6 @@ Suites = frozenset[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """A row of a table of scores."""
-
     label: str  # the thing that the scores are about
     over: tuple[Suites, ...]  # the suites, by name and content, over which the estimate of each column is computed
     cells: tuple[Estimate | None, ...]  # the estimate of each column; None if a column has none
@@ -157,7 +155,6 @@ def methods(lines: Iterable[ScoreRow]) -> list[str]:
 
 
 def limits_of_rows(lines: Sequence[ScoreRow]) -> tuple[str, ...]:
-    """Return what limits the scores of a table as sentences."""
     return limits((f"{line.label} ({cell.group.model})", cell) for line in lines for cell in line.cells if cell)
 
 

@@ -5,21 +5,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from markupsafe import Markup, escape
 
 from syntagm.report import html
-from syntagm.report.html import HtmlTable, classes, heading, isolate, name_headings, number_headings, row, row_heading
+from syntagm.report.html import (
+    UNKNOWN_WRITING,
+    HtmlTable,
+    Writing,
+    classes,
+    heading,
+    isolate,
+    name_headings,
+    number_headings,
+    row,
+    row_heading,
+)
 from syntagm.report.links import Links
 from syntagm.report.numbers import Column, Subject, interval, number
-from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.predictions.example import ExampleSentence
+from syntagm.report.predictions.evidence import Evidence, SuiteOnPage
+from syntagm.report.predictions.items import ExampleSentence
 from syntagm.report.predictions.model_pairs import ModelPair
 from syntagm.report.predictions.scores import ScoreRow
-from syntagm.report.predictions.suites import SuiteOnPage
-from syntagm.report.writing import UNKNOWN_WRITING, Writing
 from syntagm.runs import Run
 from syntagm.stats import Comparison
 
 
 def tabulate_overall(chapter: Evidence) -> HtmlTable:
-    """Return the table of the scores over all suites."""
     meanings = chapter.meanings
     headings = [
         heading("what must hold of an item"),
@@ -54,7 +62,6 @@ def count_suites(line: ScoreRow) -> Markup:
 
 
 def tabulate_suites(chapter: Evidence) -> HtmlTable:
-    """Return the table of accuracies by suite and prediction."""
     columns, grouped = chapter.columns, len(chapter.by_group) > 1
     headings = [
         *(heading("suite"), heading("prediction"), heading("chance", True)),
@@ -100,7 +107,6 @@ def _accuracy(column: Column[Run], subject: Subject[Run], measure: str, shaded: 
 
 
 def tabulate_tag(chapter: Evidence, tag: str) -> HtmlTable:
-    """Return the table of the scores over the suites of each value of a tag."""
     lines, tag_name = chapter.groups[tag], tag.replace("_", " ")
     headings = [
         *(heading(tag_name), *number_headings("suites", "chance")),
@@ -149,7 +155,6 @@ def _difference(comparison: Comparison) -> Markup:
 
 
 def tabulate_pair(pair: ModelPair, links: Links) -> HtmlTable:
-    """Return the table of the comparisons of two models, by suite."""
     headings = [
         heading("suite"),
         *number_headings("A", "B", Markup("B &minus; A"), "only A", "only B"),
@@ -177,7 +182,6 @@ def _row_of(links: Links, subject: Subject[Run], comparison: Comparison) -> Mark
 
 
 def tabulate_predictions(suite: SuiteOnPage) -> HtmlTable:
-    """Return the table of the accuracies on a suite."""
     subject = suite.subject
     headings = [*(heading("prediction"), heading("chance", True)), *_model_headings(subject)]
     rows = [
@@ -243,7 +247,6 @@ def _region(numbers: Mapping[str, str]) -> Markup:
 def tabulate_example(
     title: str, item: str, example: Sequence[ExampleSentence], writing: Writing = UNKNOWN_WRITING
 ) -> HtmlTable:
-    """Return the table of the sentences of an item, with the compared regions marked."""
     headings = [heading("condition"), heading(Markup("item ") + isolate(item, False))]
     rows = []
     for sentence in example:

@@ -1,19 +1,21 @@
-"""What a page about predictions says in sentences that depend on its numbers, as HTML."""
+"""What a page about predictions says in sentences that depend on its numbers, and the articles about suites."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from syntagm.core import counted
-from syntagm.evaluation import Estimate
+from syntagm.evaluation import Estimate, SuiteRecord
 from syntagm.report import html, numbers
-from syntagm.report.html import isolate, join
-from syntagm.report.numbers import number
-from syntagm.report.predictions import scores
-from syntagm.report.predictions.headline import MOST, Headline, Versus
-from syntagm.report.predictions.model_pairs import ModelPair
+from syntagm.report.html import HtmlTable, isolate, join, list_tags, writing_of
+from syntagm.report.numbers import Subject, number
+from syntagm.report.predictions import items, scores, tables
+from syntagm.report.predictions.evidence import Evidence, SuiteOnPage
+from syntagm.report.predictions.items import prediction_in_words
+from syntagm.report.predictions.model_pairs import IN_HEADLINE, Headline, ModelPair, Versus
 from syntagm.report.predictions.scores import ScoreRow
-from syntagm.report.predictions.suites import SuiteOnPage
+from syntagm.runs import Run
 
 
 def describe(headline: Headline, score: Estimate | None) -> Markup:
@@ -60,7 +62,9 @@ def explain_headlines(headlines: Sequence[Headline], pairs: bool) -> Markup:
 
 
 def _explain(headlines: Sequence[Headline], pairs: bool) -> Iterator[Markup]:
-    first = ", each model against the first; the other pairs are there" if pairs and len(headlines) > MOST else ""
+    first = (
+        ", each model against the first; the other pairs are there" if pairs and len(headlines) > IN_HEADLINE else ""
+    )
     test = ', better and worse by the test of the section <a href="#compared">Models compared</a>' if pairs else ""
     yield Markup(
         "Only significant differences are counted, by the first prediction of each suite: p &le; 0.05 after Holm&rsquo;s "
@@ -96,7 +100,6 @@ def explain_names(meanings: Mapping[str, str]) -> Markup:
 
 
 def list_chances(lines: Sequence[ScoreRow]) -> Markup:
-    """List the chance level of each row of a table."""
     return join(
         Markup("%s %s")
         % (isolate(line.label, False), number(value) if (value := line.chance.value) == value else "unknown")
@@ -115,7 +118,6 @@ def explain_scores(lines: Sequence[ScoreRow]) -> list[Markup]:
 
 
 def describe_pair(pair: ModelPair) -> Markup:
-    """Say how two models differ over all suites."""
     difference, (only_a, only_b) = pair.overall.difference, pair.discordant
     undefined = f", {difference.undefined:,} undefined under one model and skipped" if difference.undefined else ""
     return Markup(
@@ -158,7 +160,6 @@ def list_missing(tag_name: str, without: int, unasked: int, names: int) -> list[
 
 
 def explain_figure(suite: SuiteOnPage) -> Markup:
-    """Say what the figure of a suite shows."""
     subject = suite.subject
     if suite.kind != "regions":
         return Markup(
@@ -203,7 +204,6 @@ def explain_chance(suite: SuiteOnPage) -> list[Markup]:
 
 
 def cite_suite(suite: SuiteOnPage) -> list[str]:
-    """Return a line that cites each number of a suite."""
     subject = suite.subject
     return [
         numbers.citation(column, subject.name, measure)
@@ -211,3 +211,118 @@ def cite_suite(suite: SuiteOnPage) -> list[str]:
         for measure in subject.measures
         if (subject.name, measure) in column.accuracies
     ]
+
+
+_TAGS = ("circuit", "phenomenon", "field")
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionOnPage:
+    """A prediction, with what its name and its formula mean in words, and the formula."""
+
+    name: str
+    explanation: Markup
+    formula: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsOnPage:
+    """The items of a suite that a version of the page shows token by token."""
+
+    suite: SuiteOnPage
+    kept: int  # how many they are
+    total: int  # the number of items in the suite
+    summary: str
+    remark: str  # how they were chosen; "" if they are all
+
+    @property
+    def data(self) -> Markup:
+        """The JSON from which the script draws them."""
+        return self.suite.data_of(self.kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    suite: SuiteOnPage
+    facts: Markup
+    # `example`, `table`, `effects`, `numbers`: tables: of its first item, its accuracies, its effects and the numbers
+    # of its figure; "" if there is nothing to show
+    example: HtmlTable | str
+    predictions: tuple[PredictionOnPage, ...]
+    table: HtmlTable | str
+    effects: HtmlTable | str
+    limits: tuple[str, ...]  # what limits the effects
+    numbers: HtmlTable | str
+    # `signatures`, `chances`: the line that cites each number, and what is known of each chance level
+    signatures: tuple[str, ...]
+    chances: tuple[Markup, ...]
+    links: Markup  # links that save its tables as CSV
+
+    @property
+    def subject(self) -> Subject[Run]:
+        return self.suite.subject
+
+    @property
+    def stem(self) -> str:
+        return self.suite.stem
+
+    def choose_items(self, limit: int) -> ItemsOnPage:
+        total = self.suite.shown.total
+        kept = min(len(self.suite.shown.ranks), limit)
+        if kept == total:
+            summary = f"{'The item' if kept == 1 else f'All {kept} items'}, token by token"
+            return ItemsOnPage(self.suite, kept, total, summary, "")
+        several = "items that the models judge differently, " if len(self.subject.columns) > 1 else ""
+        remark = (
+            f"Chosen were {several}undefined items, ties, extreme margins, and a random sample (seed {items.SEED}). The "
+            f"other {total - kept:,} are in the run directory;"
+        )
+        return ItemsOnPage(self.suite, kept, total, f"{kept} of {total:,} items, token by token", remark)
+
+
+def write_articles(chapter: Evidence) -> list[Article]:
+    return [_article(suite, chapter.meanings) for suite in chapter.suites]
+
+
+def _article(suite: SuiteOnPage, meanings: Mapping[str, str]) -> Article:
+    record = suite.subject.record
+    return Article(
+        suite,
+        state_facts(record),
+        tables.tabulate_example(suite.subject.title, suite.item, suite.example, writing_of(record.tags))
+        if suite.example
+        else "",
+        tuple(explain_predictions(record, meanings)),
+        tables.tabulate_predictions(suite) if record.predictions else "",
+        tables.tabulate_effects(suite) if suite.effects else "",
+        suite.limits if suite.effects else (),
+        tables.tabulate_regions(suite) if suite.kind == "regions" and len(suite.figure.table) else "",
+        tuple(cite_suite(suite)),
+        tuple(explain_chance(suite)),
+        _link(suite),
+    )
+
+
+def state_facts(record: SuiteRecord) -> Markup:
+    """Say how large a suite is, how the bits of its regions are computed, and to what it belongs."""
+    size = f"{counted(record.items, 'item')}, {counted(len(record.conditions), 'condition')}"
+    rule = Markup(", a region&rsquo;s bits are the <b>%s</b> over its tokens") % record.aggregate
+    return Markup("%s%s%s") % (size, rule if record.aggregate != "sum" else "", list_tags(record.tags, _TAGS))
+
+
+def explain_predictions(record: SuiteRecord, meanings: Mapping[str, str]) -> Iterator[PredictionOnPage]:
+    for name, formula in record.predictions.items():
+        meaning = f" ({meanings[name]})" if name in meanings else ""
+        in_words = prediction_in_words(record, name)
+        yield PredictionOnPage(
+            name, Markup("%s%s") % (meaning, Markup(": %s.") % in_words if in_words else ""), formula
+        )
+
+
+def _link(suite: SuiteOnPage) -> Markup:
+    figure = Markup("The figure: %s. ") % suite.figure_data if len(suite.figure.table) else Markup("")
+    if suite.items_data:
+        return figure + Markup("The verdicts: %s.") % suite.items_data
+    return figure + Markup(
+        "The verdicts of all items: <code>syntagm export</code>." if suite.subject.record.predictions else ""
+    )

@@ -1,24 +1,94 @@
-"""The ASGI application: it finds the route of a request, asks the gate, and runs the function of the route in a thread."""
+"""The server: the ASGI application, how requests come in, and the address at which it answers."""
 
+import asyncio
+import contextlib
+import ipaddress
+import socket
 import sys
 import traceback
+from asyncio import TimerHandle, Transport
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, cast
 from urllib.parse import quote
 
 import anyio
+import h11
+import uvicorn
 from anyio import CapacityLimiter
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from syntagm.core import InputError, SyntagmError, UsageError
 from syntagm.report import shell
-from syntagm.report.serve import incoming, limits
-from syntagm.report.serve.gate import Gate
-from syntagm.report.serve.routes import POLICY, Asked, Missing, Route, content, fields, moved, page
+from syntagm.report.serve import limits
+from syntagm.report.serve.gate import Gate, Password, bracketed, hosts_of
+from syntagm.report.serve.routes import POLICY, Asked, Missing, Route, content, fields, html_page, moved
+
+
+class TooLarge(Exception):
+    """A body is larger than `limits.BODY`."""
+
+
+class TooSlow(Exception):
+    """A body takes longer than `limits.BODY_SECONDS`."""
+
+
+async def body_of(request: Request) -> bytes:
+    if _announced(request) > limits.BODY:
+        raise TooLarge
+    content = bytearray()
+    try:
+        async with asyncio.timeout(limits.BODY_SECONDS):
+            async for part in request.stream():
+                content += part
+                if len(content) > limits.BODY:
+                    raise TooLarge
+    except (TimeoutError, ClientDisconnect) as error:
+        raise TooSlow from error
+    return bytes(content)
+
+
+def _announced(request: Request) -> int:
+    text = request.headers.get("content-length", "0")
+    return int(text) if text.isdecimal() else 0
+
+
+class PatientProtocol(H11Protocol):
+    """HTTP/1.1 that closes a connection whose request does not come in within `limits.HEAD_SECONDS`."""
+
+    # Uvicorn has such a limit only for connections between two requests.
+
+    _waiting: TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin to wait for the first request."""
+        super().connection_made(cast(Transport, transport))
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Take in data; wait on while the request is not complete."""
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._stop_waiting()
+        elif self._waiting is None:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self._waiting = self.loop.call_later(limits.HEAD_SECONDS, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._waiting:
+            self._waiting.cancel()
+            self._waiting = None
+
 
 _HEADERS: Final[Mapping[str, str]] = {
     "X-Content-Type-Options": "nosniff",
@@ -34,7 +104,7 @@ COOKIE = "syntagm"
 
 @dataclass(slots=True)
 class Application:
-    """The application; `build` makes it."""
+    """The application; `build_application` makes it."""
 
     routes: Sequence[Route]  # the routes, of which the more specific ones come first
     gate: Gate  # who is let in
@@ -42,7 +112,6 @@ class Application:
     _workers: CapacityLimiter | None = field(default=None)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         if scope["type"] != "http":
             return
         request = Request(scope, receive)
@@ -55,9 +124,9 @@ class Application:
     async def _answer(self, request: Request) -> Response:
         try:
             return await self._respond(request)
-        except incoming.TooLarge:
+        except TooLarge:
             return message(413, "Too much", f"A request may have at most {limits.BODY:,} bytes.", close=True)
-        except incoming.TooSlow:
+        except TooSlow:
             return message(408, "Too slow", "The request did not come in completely.", close=True)
         except TimeoutError:
             return message(
@@ -82,7 +151,7 @@ class Application:
         route, names = self._find(method, path)
         if route.access != "open" and not known:
             return moved("/login") if self.gate.password else message(403, "Not open", _NOT_OPEN)
-        body = await incoming.body_of(request) if method == "POST" else b""
+        body = await body_of(request) if method == "POST" else b""
         asked = Asked(
             *(path, names, query, body),
             kind=request.headers.get("content-type", "").partition(";")[0].strip().lower(),
@@ -119,14 +188,13 @@ class Application:
         return response
 
     def set_cookie(self, response: Response, session: str) -> None:
-        """Give a session to a browser."""
         response.set_cookie(self.cookie, session, httponly=True, samesite="strict", path="/")
 
 
 _NOT_OPEN = "Open the address that `syntagm serve` printed when it started: it has the token that this page needs."
 
 
-def build(routes: Sequence[Route], gate: Gate, cookie: str = COOKIE) -> Application:
+def build_application(routes: Sequence[Route], gate: Gate, cookie: str = COOKIE) -> Application:
     """Make the application of all routes, with those for logging in, the style sheet and the script."""
     application = Application((), gate, cookie)
     own = [
@@ -144,7 +212,7 @@ def _login(application: Application) -> list[Route]:
     gate = application.gate
 
     def show(asked: Asked) -> Response:
-        return page(shell.render("login.html", {"wrong": ""}, shell.LINKED))
+        return html_page(shell.render("login.html", {"wrong": ""}, shell.LINKED))
 
     def enter(asked: Asked) -> Response:
         session = gate.log_in(asked.form().get("password", ""), asked.client)
@@ -153,7 +221,7 @@ def _login(application: Application) -> list[Route]:
             application.set_cookie(response, session)
             return response
         wrong = "The password is not right." if session == "" else "Too many tries. Wait a minute."
-        return page(shell.render("login.html", {"wrong": wrong}, shell.LINKED), 429 if session is None else 403)
+        return html_page(shell.render("login.html", {"wrong": wrong}, shell.LINKED), 429 if session is None else 403)
 
     def leave(asked: Asked) -> Response:
         gate.end(asked.session)
@@ -167,11 +235,10 @@ def _login(application: Application) -> list[Route]:
 
 
 def message(status: int, title: str, text: str, close: bool = False) -> Response:
-    """Return a page that says why there is nothing else."""
     # close: whether the connection ends, because the rest of the request is not read.
     # Whoever comes to a page that does not exist, or asks what can't be, goes on from the first page.
     variables = {"heading": title, "text": text, "home": status in (400, 404)}
-    response = page(shell.render("message.html", variables, shell.LINKED), status)
+    response = html_page(shell.render("message.html", variables, shell.LINKED), status)
     if close:
         response.headers["Connection"] = "close"
     return response
@@ -181,3 +248,85 @@ def _status(error: SyntagmError) -> int:
     if isinstance(error, Missing):
         return 404
     return 400 if isinstance(error, UsageError | InputError) else 500
+
+
+def run_server(
+    routes: Sequence[Route],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    password: Password | None = None,
+    proxy: str = "",
+    connections: int = limits.CONNECTIONS,
+    announce: Callable[[str], None] = print,
+) -> None:
+    """Answer requests until the process gets SIGINT or SIGTERM."""
+    if proxy and not is_address(proxy):
+        raise UsageError("--proxy", repr(proxy), "the address of the server in front, such as 127.0.0.1")
+    if not password and not is_loopback(host):
+        cure = "Give --password-file FILE, or leave --host out to serve this machine only."
+        raise UsageError(f"--host {host}", "no password", "--password-file for an address that others can reach", cure)
+    with contextlib.closing(_bind(host, port)) as bound:
+        port = bound.getsockname()[1]
+        gate = Gate(frozenset() if password else hosts_of(host, port), password)
+        config = uvicorn.Config(
+            build_application(routes, gate, f"{COOKIE}_{port}"),
+            http=PatientProtocol,
+            ws="none",
+            lifespan="off",
+            log_level="critical",
+            access_log=False,
+            proxy_headers=bool(proxy),
+            forwarded_allow_ips=proxy,
+            server_header=False,
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=2,
+            limit_concurrency=connections,
+            h11_max_incomplete_event_size=limits.HEAD,
+        )
+        address = f"http://{bracketed(host)}:{port}/"
+        announce(address if password else f"{address}?token={gate.token}")
+        uvicorn.Server(config).run(sockets=[bound])
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is an IP address.
+
+    >>> is_address("127.0.0.1"), is_address("::1"), is_address("*"), is_address("example.org")
+    (True, True, False, False)
+    """
+    try:
+        return bool(ipaddress.ip_address(text))
+    except ValueError:
+        return False
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("example.org")
+    (True, True, False, False)
+    """
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        bound = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError) as error:
+        raise UsageError(f"--host {host}", str(error), "an address of this machine") from error
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen(128)
+    except OSError as error:
+        bound.close()
+        cure = "Leave --port out for a free one."
+        raise UsageError(
+            f"--host {host} --port {port}", error.strerror or "", "a free port of this machine", cure
+        ) from error
+    return bound

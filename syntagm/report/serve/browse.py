@@ -16,11 +16,10 @@ from starlette.responses import Response
 from syntagm.core import SyntagmError
 from syntagm.reading_times import record
 from syntagm.report import shell
-from syntagm.report.downloads import file_name
-from syntagm.report.page import refuse_runs
-from syntagm.report.reading import opening
+from syntagm.report.links import file_name
+from syntagm.report.page import open_reading, refuse_runs
 from syntagm.report.serve.page_cache import PageCache, key_of, key_within
-from syntagm.report.serve.routes import Asked, Missing, Route, content, download, page
+from syntagm.report.serve.routes import Asked, Missing, Route, content, download, html_page
 from syntagm.report.site import pages
 from syntagm.report.site.addresses import (
     CHECKPOINTS,
@@ -35,8 +34,7 @@ from syntagm.report.site.addresses import (
     Served,
 )
 from syntagm.report.site.site import NoPage, Site
-from syntagm.report.site.suite import SuitePage
-from syntagm.report.site.suite_file import suite_file
+from syntagm.report.site.suite import SuitePage, suite_file
 from syntagm.runs import LEDGER, Run, reopened
 from syntagm.suites import Suite
 
@@ -69,7 +67,7 @@ class Shelf:
             refuse_runs(runs)
         self._runs, self._suites, self._clock, self._looked = list(runs), suites, clock, clock()
         self._reading, self._cache = reading, cache
-        self._analyses = opening.open_all(reading)
+        self._analyses = open_reading(reading)
         self._state = self._look()
         self._key = key_of(self._runs, suites, self._files()) if cache else ""
         self._site: Site | None = None
@@ -144,7 +142,7 @@ class Shelf:
                 if run.name != run.recorded_name:
                     renewed.name = run.name
                 opened.append(renewed)
-            analyses = opening.open_all(self._reading)
+            analyses = open_reading(self._reading)
             site = Site(opened, self._suites, analyses)
             key = key_of(opened, self._suites, self._files()) if self._cache else ""
             with self._lock:
@@ -254,7 +252,7 @@ def _page(open_shelf: Opening, place_of: Callable[[Asked], Place], asked: Asked)
     def make(site: Site) -> bytes:
         return _judged(site, convention).html(place, addresses, shell.LINKED, query).encode()
 
-    return page(_found(shelf, ("page", place, query, addresses), make, _lasts(place, query)).decode())
+    return html_page(_found(shelf, ("page", place, query, addresses), make, _lasts(place, query)).decode())
 
 
 def _table(open_shelf: Opening, place_of: Callable[[Asked], Place], ending: str, asked: Asked) -> Response:

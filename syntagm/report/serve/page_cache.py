@@ -30,8 +30,6 @@ _DIGITS = 64
 
 
 class PageCache:
-    """The cache."""
-
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or default_path().parent / FOLDER
         self._bytes: int | None = None
@@ -85,7 +83,6 @@ class PageCache:
 
 
 def content_of(path: Path) -> bytes:
-    """Return the content of a file of the cache."""
     digest, _, content = regular.content(path, LARGEST + _DIGITS + 1).partition(b"\n")
     if hashlib.sha256(content).hexdigest().encode() != digest:
         raise RunError(str(path), "damaged or edited", "a page as it was made", "Delete it; it is made again.")

@@ -107,7 +107,7 @@ def fields(text: str, place: str) -> list[tuple[str, str]]:
         raise InputError(place, str(error), f"at most {FIELDS:,} fields in UTF-8") from error
 
 
-def page(html: str, status: int = 200) -> Response:
+def html_page(html: str, status: int = 200) -> Response:
     """Return an answer with a page."""
     return Response(html, status, media_type="text/html")
 

@@ -9,7 +9,7 @@ server, the place is the path, and a table of a page is the path with an ending:
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias, final
+from typing import Protocol, TypeAlias
 from urllib.parse import quote, urlencode
 
 Place: TypeAlias = tuple[str, ...]
@@ -65,7 +65,6 @@ class Addresses(Protocol):
         """
 
 
-@final
 @dataclass(frozen=True, slots=True)
 class Served:
     """The addresses on a server, which are the same on all pages."""
@@ -84,15 +83,12 @@ class Served:
         return self.prefix + (path_of((UNDER, self.convention)) if self.convention else "")
 
     def page(self, place: Place, query: Query = ()) -> str:
-        """Return the URL of a page."""
         return self._before + path_of(place) + _query(query)
 
     def under(self, convention: str, place: Place, query: Query = ()) -> str:
-        """Return the URL of a page whose verdicts are judged by a convention."""
         return replace(self, convention=convention).page(place, query)
 
     def file(self, place: Place, ending: str, name: str = "", query: Query = (), figure: bool = False) -> str:
-        """Return the URL of a table or a figure of a page."""
         kind = "figure" if figure else "table"
         path = path_of(place) if place else "/overview"
         return f"{self._before}{path}.{ending}{_query([*([(kind, name)] if name else []), *query])}"
@@ -102,7 +98,6 @@ class Served:
         return f"/try{_query([('suite', f'{self.trial}{digest[:12]}:{suite}'), ('item', item)])}" if self.trial else ""
 
 
-@final
 @dataclass(frozen=True, slots=True)
 class Filed:
     """The addresses in a folder, as seen from one of its pages."""

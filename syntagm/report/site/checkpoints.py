@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, final
+from typing import Any, Self
 
 from markupsafe import Markup
 
@@ -51,12 +51,10 @@ class Checkpoints:
 
     @property
     def series(self) -> list[str]:
-        """The names of the series."""
         return list(dict.fromkeys(curve.series for curve in self.curves))
 
     @cached_property
     def svg(self) -> Markup:
-        """The figure of the curves as SVG."""
         return Markup(self.figure.svg())
 
     def label(self, place: int) -> str:
@@ -64,17 +62,13 @@ class Checkpoints:
         return f"{self.at[place - 1]:,.10g}"
 
 
-@final
 class CheckpointPage(OnePage):
-    """The page of a position of checkpoints."""
-
     def __init__(self, checkpoints: Checkpoints, number: int, addresses: Addresses) -> None:
         self.checkpoints, self.number, self.addresses = checkpoints, number, addresses
         self.place = (*CHECKPOINTS, str(number))
         self.title = f"Checkpoints: {checkpoints.label(number)} {checkpoints.placed.title}"
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [SLIDER, CURVES, SUITES]
 
     def svg(self, drawing: Drawing) -> Markup:
@@ -82,17 +76,14 @@ class CheckpointPage(OnePage):
         return self.checkpoints.svg
 
     def beside(self) -> tuple[Step | None, Step | None]:
-        """Return the positions before and after this one."""
         before, after = self.number - 1, self.number + 1
         return self.step(before) if before else None, self.step(after) if after <= len(self.checkpoints.at) else None
 
     def step(self, number: int) -> Step:
-        """Return a link to a position."""
         return Step(self.checkpoints.label(number), self.addresses.page((*CHECKPOINTS, str(number))))
 
     @property
     def at(self) -> float:
-        """The position."""
         return self.checkpoints.at[self.number - 1]
 
     @cached_property

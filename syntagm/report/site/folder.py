@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from syntagm.core import Form, RunError, SyntagmError, UsageError, atomic, public, regular
-from syntagm.report import shell
-from syntagm.report.downloads import file_name
+from syntagm.report import page, shell
+from syntagm.report.links import file_name
 from syntagm.report.predictions.items import LIMIT, pick
-from syntagm.report.reading import opening
 from syntagm.report.site import pages
 from syntagm.report.site.addresses import (
     CHECKPOINTS,
@@ -61,7 +60,7 @@ def write_pages(
     """Write the pages about `runs` to a folder, and return the path of its `index.html`."""
     # A folder that has such pages already gets the new ones, and loses those that are no longer among them.
     folder, run_list = Path(folder), runs_of(runs) if runs or not reading else []
-    analyses = opening.open_all(reading)
+    analyses = page.open_reading(reading)
     before = _written_before(folder)
     atomic.make_folder(folder)
     if not (folder / MANIFEST).exists():

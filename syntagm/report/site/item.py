@@ -2,39 +2,29 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, final
+from typing import Any
 
 import polars as pl
 from markupsafe import Markup
 
 from syntagm.core import FormulaError, InputError
 from syntagm.evaluation import DEFAULT, SENTENCES, Kind, Reading, SuiteRecord, regions, whole_sentences
-from syntagm.report.alerts import Alert, note_conventions
-from syntagm.report.html import (
-    HtmlTable,
-    classes,
-    heading,
-    isolate,
-    join,
-    number_cell,
-    number_headings,
-    row,
-    row_heading,
-    text_cell,
-)
+from syntagm.report import html
+from syntagm.report.chapter import Alert, note_conventions
+from syntagm.report.html import HtmlTable, heading, isolate, join, row, row_heading
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Column, Subject
-from syntagm.report.predictions.example import find_compared, prediction_in_words
+from syntagm.report.predictions import items
+from syntagm.report.predictions.items import find_compared
 from syntagm.report.predictions.scores import MEANINGS
+from syntagm.report.predictions.words import explain_predictions
 from syntagm.report.section import Data, Section, Variables
-from syntagm.report.site import strips
 from syntagm.report.site.addresses import Addresses, Query
-from syntagm.report.site.items import VERDICT_COLUMNS, Items, Verdict
+from syntagm.report.site.items import VERDICT_COLUMNS, Items, Selection, Verdict
 from syntagm.report.site.pages import OnePage, Step
-from syntagm.report.site.selection import Selection
 from syntagm.runs import TOKEN_COLUMNS, Run, unit
 from syntagm.stats import matching
 from syntagm.views import Differences, comparisons, contrast, within, words
@@ -43,10 +33,7 @@ from syntagm.views import Differences, comparisons, contrast, within, words
 _SIMILAR = 4
 
 
-@final
 class ItemPage(OnePage):
-    """The page of an item."""
-
     def __init__(
         self, subject: Subject[Run], suite: str, key: str, items: Items, selection: Selection, addresses: Addresses,
         others: tuple[str, str], pair: tuple[str, str] = ("", ""),
@@ -60,11 +47,9 @@ class ItemPage(OnePage):
         self.pair = tuple(name or default for name, default in zip(pair, (*scored, "", ""), strict=False))
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [CONDITIONS, VERDICTS, TOKENS, DIFFERENCE, SIMILAR, TAGS]
 
     def alerts(self) -> list[Alert]:
-        """Return what the page warns of."""
         unjudged = [
             Alert(Markup("Not yet judged under %s.") % isolate(column.name), mild=False)
             for column, sentences in zip(self.subject.columns, self.sentences, strict=True)
@@ -73,17 +58,14 @@ class ItemPage(OnePage):
         return [*note_conventions(self.subject.columns), *unjudged]
 
     def steps(self) -> Sequence[Step]:
-        """Return the steps from the overview to this page, without either."""
         return [Step(self.subject.title, self.addresses.page(("suite", self.suite), self._query))]
 
     def actions(self) -> Sequence[Step]:
-        """Return the page on which the item is tried, if there is one."""
         record = self.subject.record
         url = self.addresses.tried(record.name, record.hash, self.item) if not self.occurrence else ""
         return [Step("Try this item", url)] if url else ()
 
     def beside(self) -> tuple[Step | None, Step | None]:
-        """Return the items before and after this one in the selection."""
         before, after = (self._step(key) if key else None for key in self.others)
         return before, after
 
@@ -181,7 +163,6 @@ class ItemPage(OnePage):
         return found
 
     def verdict(self, measure: str, model: str) -> Verdict:
-        """Return the verdict by a measure under a model."""
         found = self.items.of(measure).row(self.items.numbers[self.key], named=True)
         return self.items.verdicts(found)[self.items.models.index(model)]
 
@@ -214,7 +195,7 @@ def _show_conditions(page: ItemPage) -> Variables:
         for name, start, end in spans:
             contents.setdefault(name, sentence["text"][start:end])
         cells = [_content(page, contents.get(name), (name, condition) in compared) for name in names]
-        cells.append(text_cell("") if names else _content(page, sentence["text"], ("*", condition) in compared))
+        cells.append(html.text_cell("") if names else _content(page, sentence["text"], ("*", condition) in compared))
         rows.append(row(row_heading(isolate(condition, False)), *cells, headline=True))
         for model in page.items.models:
             numbers = [
@@ -247,8 +228,8 @@ def _content(page: ItemPage, text: str | None, compared: bool) -> Markup:
 
 def _bits(bits: float | None, compared: bool) -> Markup:
     if bits is None:
-        return number_cell("")
-    return number_cell("undefined" if math.isnan(bits) else f"{bits:.2f}", bits, "sure" if compared else "")
+        return html.number_cell("")
+    return html.number_cell("undefined" if math.isnan(bits) else f"{bits:.2f}", bits, "sure" if compared else "")
 
 
 def _list_regions(page: ItemPage) -> Rows:
@@ -268,27 +249,15 @@ CONDITIONS: Section[ItemPage] = Section(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Prediction:
-    """A prediction of an item: in words, with its formula, and what became of it under each model."""
-
-    name: str
-    explanation: Markup
-    formula: str
-    table: HtmlTable
-
-
 _OF_COMPARISONS = "A comparison has the difference of its two sides in bits: above 0 it supports the prediction."
 
 
 def _show_verdicts(page: ItemPage) -> Variables:
-    record, found = page.subject.record, []
-    for measure, formula in record.predictions.items():
-        meaning = f" ({MEANINGS[measure]})" if measure in MEANINGS else ""
-        in_words = prediction_in_words(record, measure)
-        explanation = Markup("%s%s") % (meaning, Markup(": %s.") % in_words if in_words else "")
-        found.append(_Prediction(measure, explanation, formula, _tabulate_verdicts(page, measure)))
-    return {"predictions": found, "caption": _OF_COMPARISONS if page.scored else ""}
+    explained = explain_predictions(page.subject.record, MEANINGS)
+    return {
+        "predictions": [(prediction, _tabulate_verdicts(page, prediction.name)) for prediction in explained],
+        "caption": _OF_COMPARISONS if page.scored else "",
+    }
 
 
 def _tabulate_verdicts(page: ItemPage, measure: str) -> HtmlTable:
@@ -298,9 +267,9 @@ def _tabulate_verdicts(page: ItemPage, measure: str) -> HtmlTable:
     headings = [
         heading("model"),
         heading("verdict" if judged else "value"),
-        *number_headings(*([_margin(page, measure)] if judged else [])),
+        *html.number_headings(*([_margin(page, measure)] if judged else [])),
     ]
-    headings += number_headings(*(isolate(f"{name} (bits)", False) for name in contrasts))
+    headings += html.number_headings(*(isolate(f"{name} (bits)", False) for name in contrasts))
     rows = []
     for column in page.subject.columns:
         verdict = page.verdict(measure, column.name)
@@ -308,7 +277,7 @@ def _tabulate_verdicts(page: ItemPage, measure: str) -> HtmlTable:
             _comparison(compared.get(column.name, {}).get(name), column.run.tolerance_in_bits) for name in contrasts
         )
         rows.append(row(row_heading(isolate(column.name)), *_verdict(verdict, judged), *cells))
-    return HtmlTable(f"The prediction {measure}", headings, rows, classes(verdicts=True))
+    return HtmlTable(f"The prediction {measure}", headings, rows, html.classes(verdicts=True))
 
 
 def _margin(page: ItemPage, measure: str) -> str:
@@ -326,11 +295,11 @@ def _by_model(page: ItemPage, measure: str) -> dict[str, dict[str, Differences]]
 
 def _verdict(verdict: Verdict, judged: bool) -> list[Markup]:
     if verdict.value is None:
-        return [text_cell("not asked"), *([number_cell("")] if judged else [])]
+        return [html.text_cell("not asked"), *([html.number_cell("")] if judged else [])]
     if math.isnan(verdict.value):
-        return [Markup('<td class="undefined">undefined</td>'), *([number_cell("")] if judged else [])]
+        return [Markup('<td class="undefined">undefined</td>'), *([html.number_cell("")] if judged else [])]
     if not judged:
-        return [number_cell(f"{verdict.value:.3f}", verdict.value)]
+        return [html.number_cell(f"{verdict.value:.3f}", verdict.value)]
     sign, name = ("\u2713", "holds") if verdict.value else ("\u2717", "fails")
     said = name
     if verdict.tie:
@@ -338,23 +307,23 @@ def _verdict(verdict: Verdict, judged: bool) -> list[Markup]:
         sign, said, name = ("=", "tie, holds", name) if verdict.value else ("=", "tie, does not hold", "tie")
     return [
         Markup('<td class="%s"><span aria-hidden="true">%s</span> %s</td>') % (name, sign, said),
-        number_cell(f"{verdict.margin:+.2f}", verdict.margin),
+        html.number_cell(f"{verdict.margin:+.2f}", verdict.margin),
     ]
 
 
 def _comparison(found: Differences | None, tolerance: float) -> Markup:
     if found is None:
-        return number_cell("")
+        return html.number_cell("")
     bits = float(found.bits[0])
     if math.isnan(bits):
-        return number_cell("undefined", None, "undefined")
+        return html.number_cell("undefined", None, "undefined")
     equality = getattr(found.comparison.tree, "operator", "") == "="
     holds = bits > tolerance
     name = "" if equality else "holds" if holds else "tie" if abs(bits) <= tolerance else "fails"
     said = {"holds": "supports the prediction", "tie": "a tie", "fails": "contradicts the prediction"}.get(name, "")
     sign = {"holds": "\u2713 ", "tie": "= ", "fails": "\u2717 "}.get(name, "")
     content = Markup('<span class="sign" role="img" aria-label="%s">%s</span>') % (said, sign) if sign else Markup("")
-    return number_cell(content + f"{bits:+.2f}", bits, name)
+    return html.number_cell(content + f"{bits:+.2f}", bits, name)
 
 
 VERDICTS: Section[ItemPage] = Section(
@@ -384,7 +353,7 @@ def _show_tokens(page: ItemPage) -> Variables:
         (
             column.name,
             [
-                (found["condition"], page.items.writing.attributes(found["text"]), strips.strip(found, places, labels))
+                (found["condition"], page.items.writing.attributes(found["text"]), items.strip(found, places, labels))
                 for found in sentences.iter_rows(named=True)
             ],
         )
@@ -440,7 +409,7 @@ def _show_difference(page: ItemPage) -> Variables:
         "first": first,
         "second": second,
         "strips": [
-            (condition, page.items.writing.attributes(page.texts[condition]["text"]), strips.word_strip(found))
+            (condition, page.items.writing.attributes(page.texts[condition]["text"]), items.word_strip(found))
             for condition, found in differing
         ],
         "form": {

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from syntagm.core import UsageError, csv
 from syntagm.report import shell
-from syntagm.report.alerts import Alert
+from syntagm.report.chapter import Alert
 from syntagm.report.html import isolate, join
 from syntagm.report.links import Links, Rows
 from syntagm.report.numbers import Subject
@@ -37,16 +37,13 @@ class Among:
     suites: dict[int, str]  # number of a suite -> its name in addresses
 
     def suite(self, subject: Subject) -> str:  # type: ignore[type-arg]
-        """Return the URL of a suite; "" if it has no page of its own."""
         key = self.suites.get(subject.number)
         return self.addresses.page(("suite", key)) if key is not None else ""
 
     def data(self, name: str, label: str, rows: object) -> Markup:
-        """Return links that save a table as CSV, JSON and Parquet."""
         return self._saved(label, name, TABLES)
 
     def figure(self, stem: str, numbers: pl.DataFrame) -> Markup:
-        """Return links that save a figure as SVG and PNG, and its numbers as CSV."""
         return self._saved("the figure", stem, _FIGURES, True)
 
     def _saved(self, label: str, name: str, endings: Sequence[str], figure: bool = False) -> Markup:
@@ -116,7 +113,6 @@ class OnePage(ABC):
         return []
 
     def sections(self) -> list[Section[Any]]:
-        """Return the sections that the page has."""
         return [section for section in self.list_sections() if section.when(self)]
 
     def svg(self, drawing: Drawing) -> Markup:
@@ -138,7 +134,6 @@ class OnePage(ABC):
 def render(
     page: Any, addresses: Addresses, frame: shell.Frame, unfinished: bool, lead: Markup, switch: Switch | None = None
 ) -> str:
-    """Render a page."""
     # unfinished: whether a run of the page is not finished, so that it will change.
     parts = []
     for section in page.sections():
@@ -197,7 +192,6 @@ def table_of(page: Any, name: str) -> pl.DataFrame:
 
 
 def figure_of(page: Any, stem: str) -> Figure:
-    """Return a figure of a page, with its title."""
     known = []
     for section in page.sections():
         for drawing in section.figures(page, False):
@@ -258,5 +252,4 @@ def _plain(cell: object) -> object:
 
 
 def name_models(names: Sequence[str]) -> Markup:
-    """Name models for a heading."""
     return join(Markup("<code>%s</code>") % isolate(name) for name in names)

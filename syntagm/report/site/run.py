@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, final
+from typing import Any
 
 from markupsafe import Markup
 
 from syntagm.core import integrity
-from syntagm.report.alerts import Alert, list_reasons, note_unknown, warn_unfinished
+from syntagm.report.chapter import Alert, list_reasons, note_unknown, warn_unfinished
 from syntagm.report.html import HtmlTable, classes, heading, isolate, row, row_heading, text_cell
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.section import Data, Section, Variables
@@ -18,10 +18,7 @@ from syntagm.report.site.pages import OnePage
 from syntagm.runs import Run
 
 
-@final
 class RunPage(OnePage):
-    """The page of a run."""
-
     def __init__(self, column: Column[Run], subjects: Sequence[Subject[Run]], addresses: Addresses) -> None:
         self.column, self.run, self.subjects, self.addresses = column, column.run, subjects, addresses
         self.place, self.title = ("run", column.name), f"Run of {column.name}"
@@ -37,7 +34,6 @@ class RunPage(OnePage):
         ]
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [SETTINGS, SIGNATURES, UNDEFINED, FILES, RECORD]
 
     def alerts(self) -> list[Alert]:

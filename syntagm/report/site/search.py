@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 from markupsafe import Markup
 
@@ -10,9 +10,8 @@ from syntagm.report.html import HtmlTable, heading, isolate, row, row_heading, t
 from syntagm.report.links import Rows
 from syntagm.report.section import Data, Section, Variables
 from syntagm.report.site.addresses import SEARCH, Addresses
-from syntagm.report.site.items import Items
+from syntagm.report.site.items import PAGE, Items
 from syntagm.report.site.pages import OnePage, Step
-from syntagm.report.site.selection import PAGE
 
 # The most sentences that a search finds.
 MOST = 1000
@@ -28,7 +27,6 @@ class Hit:
     text: str
 
 
-@final
 class SearchPage(OnePage):
     """The page with the sentences that contain all of some words."""
 
@@ -38,7 +36,6 @@ class SearchPage(OnePage):
         self.hits = list(_limited(self._find()))
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [FOUND]
 
     def _find(self) -> Iterator[Hit]:

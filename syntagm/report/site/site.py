@@ -2,25 +2,23 @@
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from syntagm.core import UsageError, counted
 from syntagm.evaluation import DEFAULT, LINKINGS, TREATMENTS, Convention
-from syntagm.report import methods, shell
+from syntagm.report import methods, page, shell
 from syntagm.report.chapter import Chapter
 from syntagm.report.numbers import Column, Subject
 from syntagm.report.page import refuse_runs
 from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.reading import opening
 from syntagm.report.site import pages
 from syntagm.report.site.addresses import CHECKPOINTS, OVERVIEW, READING, Addresses, Place, Query, keys
 from syntagm.report.site.checkpoints import CheckpointPage, Checkpoints
 from syntagm.report.site.item import ItemPage, pair_of
 from syntagm.report.site.items import Items
-from syntagm.report.site.materials import MaterialsPage, sentences_of, subjects_of
-from syntagm.report.site.overview import overview_of
+from syntagm.report.site.overview import MaterialsPage, overview_of, sentences_of, subjects_of
 from syntagm.report.site.run import RunPage
 from syntagm.report.site.search import SearchPage
 from syntagm.report.site.suite import Drawn, SuitePage
@@ -41,7 +39,6 @@ class NoPage(UsageError):
     """A page that does not exist."""
 
 
-@final
 class Site:
     """The pages about runs of one task, about suites without results, and about analyses of reading times."""
 
@@ -49,7 +46,7 @@ class Site:
         if runs or not (suites or analyses):
             refuse_runs(runs)
         self.runs = runs
-        self.reading = opening.chapter_on(analyses)
+        self.reading = page.reading_chapter(analyses)
         self.chapter = overview_of(runs) if runs else None
         columns, of_runs = (self.chapter.columns, self.chapter.subjects) if self.chapter else ((), ())
         self.columns: dict[str, Column[Any]] = {column.name: column for column in columns}
@@ -97,7 +94,6 @@ class Site:
 
     @property
     def done(self) -> bool:
-        """Whether all runs are finished."""
         return all(run.done for run in self.runs)
 
     @cached_property

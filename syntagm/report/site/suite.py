@@ -1,43 +1,45 @@
 """The page of a suite: what it tests, its figures, every prediction, the models side by side, and its items."""
 
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, final
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 from markupsafe import Markup
 
-from syntagm.core import counted
+from syntagm.core import counted, regular
 from syntagm.evaluation import Kind
-from syntagm.report import downloads
-from syntagm.report.alerts import Alert, note_conventions, note_unknown
-from syntagm.report.html import (
-    HtmlTable,
-    classes,
-    heading,
-    isolate,
-    name_headings,
-    number_cell,
-    number_headings,
-    row,
-    row_heading,
-    text_cell,
-)
+from syntagm.report import html, links
+from syntagm.report.chapter import Alert, note_conventions, note_unknown
+from syntagm.report.html import HtmlTable, heading, isolate, row, row_heading
 from syntagm.report.links import Rows
 from syntagm.report.numbers import Subject
 from syntagm.report.predictions import figures, items as items_of, tables, words
-from syntagm.report.predictions.articles import explain_predictions, state_facts
-from syntagm.report.predictions.example import example, find_compared
+from syntagm.report.predictions.evidence import SuiteOnPage, read_sentences
+from syntagm.report.predictions.items import example, find_compared
 from syntagm.report.predictions.scores import MEANINGS
-from syntagm.report.predictions.suites import SuiteOnPage, read_sentences
+from syntagm.report.predictions.words import explain_predictions, state_facts
 from syntagm.report.section import Data, Drawing, Section, Variables
 from syntagm.report.site.addresses import Addresses
-from syntagm.report.site.items import VERDICT_COLUMNS, Items, Verdict
+from syntagm.report.site.items import (
+    CELLS,
+    ORDERS,
+    PAGE,
+    VERDICT_COLUMNS,
+    VERDICTS,
+    Items,
+    Selection,
+    Verdict,
+    suite_of,
+)
 from syntagm.report.site.pages import OnePage, Step
-from syntagm.report.site.selection import CELLS, ORDERS, PAGE, VERDICTS, Selection
 from syntagm.runs import Run
+from syntagm.stats import matching
+from syntagm.suites import syntaxgym
 from syntagm.views import coverage, margins
 
 # With more models than this, only pairs with the first are shown side by side.
@@ -46,7 +48,6 @@ _MOST_MODELS = 8
 _VALUES = 200
 
 
-@final
 class Drawn:
     """The figures of a suite, with the numbers of their sections: they are the same for all selections of items."""
 
@@ -70,10 +71,7 @@ class Drawn:
         return self._svg[drawing.stem]
 
 
-@final
 class SuitePage(OnePage):
-    """The page of a suite."""
-
     def __init__(
         self, drawn: Drawn, key: str, items: Items, selection: Selection, addresses: Addresses,
         neighbours: tuple[str, str] = ("", ""),
@@ -83,11 +81,9 @@ class SuitePage(OnePage):
         self.title, self.place = drawn.subject.title, ("suite", key)
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [ABOUT, FIGURE, PREDICTIONS, EFFECTS, MARGINS, SIDE_BY_SIDE, ITEMS, SETTINGS]
 
     def alerts(self) -> list[Alert]:
-        """Return what the page warns of."""
         found = [*note_conventions(self.subject.columns)]
         for column, sentences in zip(self.subject.columns, self.sentences, strict=False):
             judged, total = column.judged[self.subject.name], self.subject.record.items
@@ -112,7 +108,6 @@ class SuitePage(OnePage):
 
     @property
     def suite(self) -> SuiteOnPage:
-        """What the tables and sentences of reports need of the suite."""
         return self.drawn.suite
 
     def svg(self, drawing: Drawing) -> Markup:
@@ -121,7 +116,6 @@ class SuitePage(OnePage):
 
     @property
     def asked(self) -> bool:
-        """Whether there are runs about the suite."""
         return bool(self.subject.columns)
 
     @cached_property
@@ -131,7 +125,6 @@ class SuitePage(OnePage):
 
     @cached_property
     def selected(self) -> pl.DataFrame:
-        """The selected items, in the chosen order."""
         return self.items.select(self.selection)
 
     @property
@@ -246,7 +239,7 @@ def _draw_margins(page: SuitePage) -> Iterator[Drawing]:
 
 
 def _stem(number: int, measure: str) -> str:
-    return f"margins-{downloads.file_name(number, measure)}"
+    return f"margins-{links.file_name(number, measure)}"
 
 
 MARGINS: Section[SuitePage] = Section(
@@ -289,11 +282,11 @@ def _show_pairs(page: SuitePage) -> Variables:
         count = f"{pair.counts[name]:,}"
         label = f"{CELLS[name]}: {count}".replace("A ", f"{pair.a} ").replace("B ", f"{pair.b} ")
         link = Markup('<a href="%s" aria-label="%s">%s</a>') % (url, label, count) if url else count
-        return number_cell(link, pair.counts[name])
+        return html.number_cell(link, pair.counts[name])
 
-    headings = [heading("A"), heading("B"), *number_headings(*(CELLS[name] for name in ("11", "10", "01", "00")))]
+    headings = [heading("A"), heading("B"), *html.number_headings(*(CELLS[name] for name in ("11", "10", "01", "00")))]
     rows = [
-        row(row_heading(isolate(pair.a)), text_cell(isolate(pair.b)), *(cell(pair, name) for name in pair.counts))
+        row(row_heading(isolate(pair.a)), html.text_cell(isolate(pair.b)), *(cell(pair, name) for name in pair.counts))
         for pair in _pairs(page)
     ]
     several = Markup("By the prediction %s. ") % isolate(page.measure) if len(page.items.measures) > 1 else ""
@@ -302,7 +295,7 @@ def _show_pairs(page: SuitePage) -> Variables:
         "caption": Markup("%sItems that are defined under both models%s.%s")
         % (several, "; a number leads to the items" if page.addresses.live else "",
            f" With more than {_MOST_MODELS} models, each is shown beside the first." if only_first else ""),
-        "table": HtmlTable("Models side by side", headings, rows, classes(sortable=len(rows) > 1)),
+        "table": HtmlTable("Models side by side", headings, rows, html.classes(sortable=len(rows) > 1)),
     }  # fmt: skip
 
 
@@ -321,18 +314,10 @@ SIDE_BY_SIDE: Section[SuitePage] = Section(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A choice in a form."""
-
-    value: str
-    label: str
-    chosen: bool
-
-
-def _choices(values: Mapping[str, str] | Sequence[str], chosen: str, default: str = "") -> list[Choice]:
+def _choices(values: Mapping[str, str] | Sequence[str], chosen: str, default: str = "") -> list[tuple[str, str, bool]]:
+    """Return the choices of a form: value, label, whether it is chosen."""
     named = values if isinstance(values, Mapping) else {"": default, **{value: value for value in values}}
-    return [Choice(value, label, value == chosen) for value, label in named.items()]
+    return [(value, label, value == chosen) for value, label in named.items()]
 
 
 def _show_items(page: SuitePage) -> Variables:
@@ -394,8 +379,8 @@ def _tabulate(page: SuitePage, shown: pl.DataFrame) -> HtmlTable:
     judged, live = page.measure in page.judged, page.addresses.live
     models = page.items.models
     unit = margins.unit_of_runs([column.run for column in page.subject.columns], page.subject.name, page.measure)
-    number = number_headings(f"margin in {unit}" if judged else "value")
-    of_models = name_headings(models) if len(models) > 1 else number if models else []
+    number = html.number_headings(f"margin in {unit}" if judged else "value")
+    of_models = html.name_headings(models) if len(models) > 1 else number if models else []
     headings = [heading("item"), heading("sentence"), *of_models]
     compared = next((reference.condition for reference in find_compared(page.subject.record)), "")
     query = page.selection.without_page.query if live else ()
@@ -408,17 +393,17 @@ def _tabulate(page: SuitePage, shown: pl.DataFrame) -> HtmlTable:
         cells = (_verdict_cell(verdict, judged) for verdict in page.items.verdicts(found))
         sentence = Markup('<td class="text"%s>%s</td>') % (page.items.writing.attributes(text), text)
         rows.append(row(row_heading(name), sentence, *cells))
-    names = classes(items=True, sortable=not live, filterable=not live)
+    names = html.classes(items=True, sortable=not live, filterable=not live)
     return HtmlTable("Items", headings, rows, names)
 
 
 def _verdict_cell(verdict: Verdict, judged: bool) -> Markup:
     if verdict.value is None:
-        return number_cell("not asked")
+        return html.number_cell("not asked")
     if verdict.value != verdict.value:
-        return number_cell("undefined", None, "undefined")
+        return html.number_cell("undefined", None, "undefined")
     if not judged:
-        return number_cell(f"{verdict.value:.3f}", verdict.value)
+        return html.number_cell(f"{verdict.value:.3f}", verdict.value)
     sign, kind = ("\u2713", "holds") if verdict.value else ("\u2717", "fails")
     said = kind
     if verdict.tie:
@@ -429,7 +414,7 @@ def _verdict_cell(verdict: Verdict, judged: bool) -> Markup:
         sign,
         f"{verdict.margin:+.2f}",
     )
-    return number_cell(content, verdict.margin, kind)
+    return html.number_cell(content, verdict.margin, kind)
 
 
 ITEMS: Section[SuitePage] = Section(
@@ -471,3 +456,13 @@ def _show_settings(page: SuitePage) -> Variables:
 SETTINGS: Section[SuitePage] = Section(
     "runs", "Runs", template="site/runs.html", when=lambda page: page.asked, show=_show_settings
 )
+
+
+def suite_file(page: SuitePage) -> bytes:
+    """Return a suite of the selected items, in SyntaxGym's format."""
+    chosen = page.selected.select("item", matching.OCCURRENCE)
+    suite = suite_of(page.subject.record, max(page.sentences, key=len), chosen)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "suite.json"
+        syntaxgym.write([suite], path)
+        return regular.content(path)

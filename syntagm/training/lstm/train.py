@@ -6,8 +6,7 @@ The default is plain SGD with a learning rate that is divided by four after an e
 from dataclasses import asdict
 from typing import ClassVar
 
-from syntagm import models
-from syntagm.models import Network, RecurrentModel
+from syntagm.models import Lstm as LstmModel, Network, RecurrentModel
 from syntagm.training.lstm.family import LstmSettings
 from syntagm.training.recurrent import RecurrentLearner
 
@@ -15,7 +14,7 @@ from syntagm.training.recurrent import RecurrentLearner
 class Lstm(RecurrentLearner):
     """An LSTM in training."""
 
-    model: ClassVar[type[RecurrentModel]] = models.Lstm
+    model: ClassVar[type[RecurrentModel]] = LstmModel
     settings: LstmSettings
 
     def network(self, on_cpu: bool) -> Network:

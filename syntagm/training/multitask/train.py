@@ -19,9 +19,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from syntagm import models
 from syntagm.core import InputError, lines
-from syntagm.models import UNKNOWN, MultitaskNetwork, RecurrentModel, tag
+from syntagm.models import UNKNOWN, Multitask as MultitaskModel, MultitaskNetwork, RecurrentModel, tag
 from syntagm.training import state
 from syntagm.training.corpora import corpus as corpora, trees
 from syntagm.training.multitask import categories
@@ -124,7 +123,7 @@ _WORDS, _TAGS = "words.", "tags."
 class Multitask(RecurrentLearner):
     """An LSTM with a second task in training."""
 
-    model: ClassVar[type[RecurrentModel]] = models.Multitask
+    model: ClassVar[type[RecurrentModel]] = MultitaskModel
     settings: MultitaskSettings
     module: MultitaskNetwork
 

@@ -14,9 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from syntagm import models
 from syntagm.core import InputError
-from syntagm.models import Dropout, OnLstmNetwork, RecurrentModel, State
+from syntagm.models import Dropout, OnLstm as OnLstmModel, OnLstmNetwork, RecurrentModel, State
 from syntagm.training.onlstm.family import OnLstmSettings
 from syntagm.training.recurrent import RecurrentLearner
 
@@ -31,7 +30,7 @@ ARRAYS = 3
 class OnLstm(RecurrentLearner):
     """An ON-LSTM in training."""
 
-    model: ClassVar[type[RecurrentModel]] = models.OnLstm
+    model: ClassVar[type[RecurrentModel]] = OnLstmModel
     settings: OnLstmSettings
     module: OnLstmNetwork
 

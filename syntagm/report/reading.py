@@ -1,25 +1,21 @@
-"""The chapter on analyses of reading times: gains, effects by lag, the shape of the effect, effects in ms, and what was read."""
+"""The chapter on analyses of reading times, alone or below a report of runs."""
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar
 
 from markupsafe import Markup
 
 from syntagm.core import extras
 from syntagm.reading_times import EFFECTS, Analysis, cited, gain, lag, ms, shape
-from syntagm.report import paragraph, references
-from syntagm.report.alerts import Alert
-from syntagm.report.chapter import Chapter
+from syntagm.report import methods, references
+from syntagm.report.chapter import Alert, Chapter
 from syntagm.report.html import isolate
 from syntagm.report.section import Drawing, Section, Variables
 from syntagm.views import Cell, Table
 
 
-@final
 class ReadingTimes(Chapter):
-    """A chapter on analyses of reading times."""
-
     header: ClassVar[str] = "reading/header.html"
     intro: ClassVar[str] = "reading/intro.html"
     title: ClassVar[str] = "Reading times and surprisal"
@@ -34,7 +30,6 @@ class ReadingTimes(Chapter):
 
     @property
     def effects(self) -> list[Analysis]:
-        """The analyses that predict effects of suites."""
         return [one for one in self.analyses if one.command == EFFECTS]
 
     def alerts(self) -> list[Alert]:
@@ -52,7 +47,6 @@ class ReadingTimes(Chapter):
         return found
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [GAIN, PAIRS, LAG, SHAPE, MS, READ]
 
 
@@ -93,7 +87,7 @@ def _inputs(chapter: ReadingTimes) -> Table:
 
 
 def _show_read(chapter: ReadingTimes) -> Variables:
-    paragraphs = [paragraph.html(one.methods) for one in chapter.analyses if one.methods]
+    paragraphs = [methods.paragraph_html(one.methods) for one in chapter.analyses if one.methods]
     return {
         "paragraphs": paragraphs,
         "bibliography": references.bibtex(cited(chapter.analyses), [], extras.version("syntagm")),

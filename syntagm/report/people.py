@@ -1,12 +1,12 @@
-"""The chapter on runs of people, alone or beside models: accuracies, agreement, effects, and models beside the ceiling."""
+"""The chapter on runs of people, alone or beside models."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar
 
 from syntagm.evaluation import People as Task
+from syntagm.report.chapter import RECORD
 from syntagm.report.predictions.chapter import COMPARED, METHODS, OVERVIEW, SUITES, by_tag
 from syntagm.report.predictions.evidence import Evidence
-from syntagm.report.record import RECORD
 from syntagm.report.section import Drawing, Section
 from syntagm.runs import Run
 from syntagm.views import asks, ceiling, people, people_effects
@@ -49,7 +49,6 @@ CEILING: Section[Evidence] = Section(
 )
 
 
-@final
 class People(Evidence):
     """A chapter on runs of people, alone or beside runs of predictions."""
 
@@ -57,7 +56,6 @@ class People(Evidence):
     title: ClassVar[str] = "What people do with targeted sentences"
 
     def list_sections(self) -> Sequence[Section[Any]]:
-        """Return the records of all sections, in the order of the page."""
         return [
             *(OVERVIEW, SUITES),
             *map(by_tag, self.groups),

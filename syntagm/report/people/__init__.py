@@ -1,1 +1,0 @@
-"""The chapter on runs of people, alone or beside models."""

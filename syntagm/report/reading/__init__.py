@@ -1,1 +1,0 @@
-"""The chapter on analyses of reading times, alone or below a report of runs."""
