@@ -76,7 +76,7 @@ def hostile(folder: Path) -> Run:
     toy.name = ATTACKS[1]
     # `run` would refuse such names; but a run directory may come from anyone.
     refused = "syntagm.evaluation.predictions.refuse_no_predictions"
-    with patch("syntagm.runs.engine.check", lambda suites: []), patch(refused, lambda suite: None):
+    with patch("syntagm.runs.engine.violations", lambda suites: []), patch(refused, lambda suite: None):
         return run(toy, [*suites, Suite("pairs", items, names, {"field": ATTACKS[0]})], folder)
 
 
@@ -91,7 +91,7 @@ def hostile_fill(folder: Path) -> Run:
     model = Drawn([*(form for row in rows for form in row.forms), *"abcdefghij"])
     model.name = ATTACKS[1]
     # `fill` would refuse such names; but a run directory may come from anyone.
-    with patch("syntagm.runs.engine.check", lambda suites: []):
+    with patch("syntagm.runs.engine.violations", lambda suites: []):
         return fill(model, suites, words, folder, top=[0.9])
 
 

@@ -138,7 +138,7 @@ def given(options: argparse.Namespace, experiment: "Experiment", suites: Sequenc
     """Return the experiment that a command line asks for, and set the number of threads."""
     import torch
 
-    from syntagm.models.device import device
+    from syntagm.models import device
     from syntagm.papers import Design
 
     if options.threads < 1:

@@ -94,7 +94,7 @@ def test_items_of_one_id_stay_apart(tmp_path: Path) -> None:
     suite = pairs("twins", ("the dog barks", "the dog bark"), ("the cats sleep", "the cats sleeps"))
     twins = tuple(type(item)("same", item.sentences) for item in suite.items)
     # `run` refuses this now; a run directory may be of another opinion.
-    with patch("syntagm.runs.engine.check", lambda suites: []):
+    with patch("syntagm.runs.engine.violations", lambda suites: []):
         run = toy_run(tmp_path, type(suite)("twins", twins, suite.predictions))
     [subject] = numbers.subjects(scores.columns([run]))
     texts = [["".join(sentence[3]) for sentence in item["sentences"]] for item in listed(items.pick(subject))]

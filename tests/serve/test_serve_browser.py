@@ -206,7 +206,7 @@ def test_hostile_texts_run_nothing(browser: Any, tmp_path: Path) -> None:
     assert len(set(texts)) == 200
     # `run` would refuse such names; but a run directory may come from anyone.
     refused = "syntagm.evaluation.predictions.refuse_no_predictions"
-    with patch("syntagm.runs.engine.check", lambda suites: []), patch(refused, lambda suite: None):
+    with patch("syntagm.runs.engine.violations", lambda suites: []), patch(refused, lambda suite: None):
         toy_run(tmp_path / "many", *suites)
     hostile(tmp_path / "run")
     # People, with effects and agreement, beside a model: both with hostile names.

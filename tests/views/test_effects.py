@@ -118,7 +118,7 @@ def test_whole_sentences_and_items_of_one_id_are_read_as_predictions_read_them(
     suite = agreement()
     items = tuple(replace(item, id="same") for item in suite.items)
     with patch(
-        "syntagm.runs.engine.check", lambda suites: []
+        "syntagm.runs.engine.violations", lambda suites: []
     ):  # a new run would refuse the ids, an old one may have them
         made = toy_run(tmp_path, replace(suite, items=items, aggregate=aggregate), model=model)
     [whole] = effects.differences(made, "agreement", "full_sentence")

@@ -91,7 +91,7 @@ def test_any_texts_and_borders(tmp_path_factory: pytest.TempPathFactory, drawn, 
 
     from syntagm.models.names import load
 
-    with patch("syntagm.runs.engine.check", lambda suites: []):
+    with patch("syntagm.runs.engine.violations", lambda suites: []):
         opened = run(
             load("toy:?eos=yes"), [Suite("any", tuple(items), (ANY,))], tmp_path_factory.mktemp("run"), align=rule
         )
