@@ -28,7 +28,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from benchmarks import processor
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.runs import run_suites
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
 

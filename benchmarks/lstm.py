@@ -106,8 +106,7 @@ def _scoring(rounds: int, cap: int | None) -> list[str]:
 def _model(sharing: str) -> Any:
     import torch
 
-    from syntagm.models import Lstm, build
-    from syntagm.models.lstm.model import LstmNetwork
+    from syntagm.models import Lstm, LstmNetwork, build
     from syntagm.training import corpus
 
     torch.set_num_threads(1)

@@ -13,8 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from syntagm.models import MOST_IN_A_ROW, MOST_OPEN, OPEN, REDUCE, SHIFT, Sizes
-from syntagm.models.rnng.grammar import RnngNetwork
+from syntagm.models import MOST_IN_A_ROW, MOST_OPEN, OPEN, REDUCE, SHIFT, RnngNetwork, Sizes
 
 State = tuple[Tensor, Tensor]
 

@@ -101,7 +101,7 @@ def _seconds(program: Callable[[], None]) -> float:
 def _network(parts: str) -> Any:
     import torch
 
-    from syntagm.models.rnng.grammar import RnngNetwork
+    from syntagm.models import RnngNetwork
 
     torch.manual_seed(1)
     return RnngNetwork(WORDS, LABELS, WIDTH, WIDTH, LAYERS, parts, 0.3).eval()

@@ -11,8 +11,7 @@ from dataclasses import replace
 import torch
 
 from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP, Candidates, candidates, canonical_cuts, shares
-from syntagm.models import Gap, LanguageModel
-from syntagm.models.names import load
+from syntagm.models import Gap, LanguageModel, load
 from syntagm.suites import WordList, read_word_list
 
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from fill_for_tests import Drawn
 from toy_runs import pairs
 
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.report import report
 from syntagm.runs import Run, fill, run_suites as run
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, WordList, WordRow, parse

@@ -9,8 +9,8 @@ import pytest
 from toy_runs import agreement, interrupt, toy_run
 
 from syntagm.cli import main
-from syntagm.core import integrity
-from syntagm.core.io.integrity import FILES, FOLDERS
+from syntagm.core import FOLDERS, integrity
+from syntagm.core.io.integrity import FILES
 from syntagm.reading_times import record
 from syntagm.runs.cache import AnswerCache
 from syntagm.suites import syntaxgym

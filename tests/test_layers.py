@@ -229,6 +229,26 @@ def test_private_modules_are_imported_in_their_own_folder_only() -> None:
     assert not found
 
 
+def test_rooms_are_entered_by_their_fronts() -> None:
+    """Files inside a room can move without changing others: what these import is listed in its `__init__.pyi`."""
+    fronts = {
+        path.parent.name: set(re.findall(r" as (\w+)", path.read_text(encoding="utf-8")))
+        for path in PACKAGE.glob("*/__init__.pyi")
+    }
+    # What fronts are made of, and a function with the name of its module.
+    allowed = {"syntagm.core.front.front", "syntagm.runs.evaluate.evaluate"}
+    found = [
+        f"{path.relative_to(PACKAGE)} imports {target}"
+        for path in files()
+        for target in imported(path)
+        for names in [target.split(".")]
+        if names[0] == "syntagm" and len(names) > 2 and path.parent != PACKAGE and target not in allowed
+        if names[1] != path.relative_to(PACKAGE).parts[0]
+        and (len(names) > 3 or names[2] not in fronts.get(names[1], set()))
+    ]
+    assert not found
+
+
 def test_imports_point_down() -> None:
     found = list[str | None]()
     for path in files():

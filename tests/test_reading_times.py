@@ -11,7 +11,7 @@ from scipy import interpolate, stats
 
 from syntagm.cli import main
 from syntagm.core import NONE, InputError, SyntagmError, UsageError, name_of
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.reading_times import (
     Added,
     Request,

@@ -12,7 +12,7 @@ from training_for_tests import TRAINED, bracketed, on_trees, tiny
 
 from syntagm.cli import main
 from syntagm.core import ModelError, RunError, SyntagmError, seal
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.training import Trainable, families
 
 FAMILIES = [family.name for family in TRAINED]

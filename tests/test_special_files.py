@@ -14,9 +14,8 @@ from toy_runs import agreement, interrupt, toy_run
 
 import syntagm
 from syntagm.cli import main
-from syntagm.core import SyntagmError, hashing, lines, record as records, regular, utf8
-from syntagm.core.io import integrity
-from syntagm.models.names import load
+from syntagm.core import SyntagmError, hashing, integrity, lines, record as records, regular, utf8
+from syntagm.models import load
 from syntagm.runs import open_run
 from syntagm.runs.cache import AnswerCache
 

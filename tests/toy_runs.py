@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.runs import PERPLEXITY, Run, open_run, run_suites as run
 from syntagm.runs.files import RECORD
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse

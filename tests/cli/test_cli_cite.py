@@ -9,7 +9,7 @@ from report_examples import hostile, written
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.report import methods, references
 from syntagm.runs import fill, open_run, run_suites as run
 from syntagm.runs.evaluate import evaluate

@@ -8,7 +8,7 @@ import pytest
 from toy_runs import FULL, agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.runs import open_run, run_suites as run
 from syntagm.suites import Item, Prediction, Sentence, Suite, parse
 from syntagm.views.export import lm_eval

@@ -6,7 +6,7 @@ import pytest
 from models_for_tests import TEXT
 
 from syntagm.cli import main
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.training import NgramSettings, changed
 from syntagm.training.ngram import train as ngram
 

@@ -164,7 +164,7 @@ def test_what_cannot_be_done_is_said_with_exit_code_2(
 def test_a_run_that_is_mostly_undefined_is_no_success(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from syntagm.models.toy.model import Toy
+    from syntagm.models import Toy
 
     whole = Toy.score
 

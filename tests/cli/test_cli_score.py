@@ -129,7 +129,7 @@ def test_a_file_of_somebody_else_is_kept(ending: str, text: Path, capsys: pytest
 def test_words_that_share_a_token_have_no_bits_and_the_exit_code_is_1(
     text: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from syntagm.models.toy.model import Toy
+    from syntagm.models import Toy
 
     whole = Toy.score
 

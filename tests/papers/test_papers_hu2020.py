@@ -16,7 +16,7 @@ from syntagm.cli import main
 from syntagm.cli._lines import Lines
 from syntagm.core import Interrupted, UsageError
 from syntagm.evaluation import perplexity
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.papers import Design, hyperparameters, record
 from syntagm.papers.experiment import experiment
 from syntagm.papers.hu2020 import reproduce as hu2020
@@ -57,7 +57,7 @@ import os, signal, sys
 from itertools import count
 from syntagm.cli import main
 from syntagm.cli._lines import Lines
-from syntagm.stats.mixed import few_groups
+from syntagm.stats import few_groups
 few_groups._LINEAR = few_groups._LOGISTIC = 1
 numbers = count(1)
 def simulated(self, done, total, left):

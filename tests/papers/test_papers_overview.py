@@ -7,7 +7,7 @@ import pytest
 
 from syntagm.cli import main
 from syntagm.core import Progress, RunError
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.papers import Design, hyperparameters, overview, record
 from syntagm.papers.experiment import experiment
 from syntagm.papers.experiment.design import PERPLEXITY

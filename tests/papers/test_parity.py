@@ -19,10 +19,9 @@ from reference_for_tests import Reference, conditions, pairs, verdict
 
 import syntagm
 from syntagm.evaluation import Reading, Result, Rule
-from syntagm.models import LanguageModel
+from syntagm.models import LanguageModel, load
 from syntagm.models.causal.model import from_transformers
 from syntagm.models.families import bundled
-from syntagm.models.names import load
 from syntagm.suites import Suite, read_suite_file
 
 HERE = Path(__file__).parents[1]

@@ -12,7 +12,7 @@ from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
 from syntagm.core import UsageError
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.report import report
 from syntagm.report.gaps import evidence
 from syntagm.runs import Run, fill, open_run

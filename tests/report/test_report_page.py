@@ -19,7 +19,7 @@ from toy_runs import agreement, interrupt, pairs, toy_run
 from syntagm.core import UsageError, csv, visible
 from syntagm.evaluation import Kind
 from syntagm.evaluation.measures.surprisal import Surprisal
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.report import csv_link, report, save, shell
 from syntagm.runs import Run, run_suites as run
 from syntagm.stats import paired

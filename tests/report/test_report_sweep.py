@@ -7,7 +7,7 @@ from report_examples import written
 from toy_runs import agreement, pairs
 
 from syntagm.core import UsageError
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.report import Sweep, chapter_of, group_models, report
 from syntagm.report.sweep import MANY, tabulate_models
 from syntagm.runs import Run, run_suites

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syntagm.models.names import load
-from syntagm.models.toy.model import Toy
+from syntagm.models import Toy, load
 from syntagm.runs.cache import AnswerCache, _key, fault
 
 TEXTS = [f"The dog number {k} barks" for k in range(40)]

@@ -8,7 +8,7 @@ import pytest
 from syntagm.cli import _evaluation, _parser
 from syntagm.core import Permissions, UsageError
 from syntagm.evaluation import Measures, Predictions, parse
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.runs import Evaluation, Job, run_suites
 from syntagm.suites import Draw, SuiteFiles
 

@@ -20,7 +20,7 @@ from laboratory.lines import TEXT
 from syntagm.cli import main
 from syntagm.core import Progress, RunError, UsageError
 from syntagm.evaluation import Predictions
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.runs import OPEN, Job, Run, Session, SharedFolder, executors, run_suites
 from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive

@@ -20,7 +20,7 @@ from laboratory import kills
 from syntagm.cli import main
 from syntagm.core import InputError, Interrupted, ModelError, Progress, RunError, SyntagmError, atomic
 from syntagm.evaluation import Gaps, Predictions
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.runs import Job, Run, Session, SharedFolder, computing, driver, executors, run_suites, worker
 from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive

@@ -18,7 +18,7 @@ import pytest
 from toy_runs import agreement, interrupt, pairs, sentence, toy_run
 
 from syntagm.core import RunError, atomic
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.runs import ledger, open_run, run_suites as run
 from syntagm.suites import Item, Suite
 
@@ -31,7 +31,7 @@ SLOW_RUN = """
 import sys, time
 sys.path[:0] = {tests!r}
 from test_faults import many_suites
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.runs import run_suites as run
 model = load("toy")
 score = model.score
@@ -326,7 +326,7 @@ def test_an_error_inside_a_portion_keeps_answers_that_were_computed_one_by_one(
     from evaluation import evaluate
 
     from syntagm.core import ModelError
-    from syntagm.models.toy.model import Toy
+    from syntagm.models import Toy
     from syntagm.runs.cache import AnswerCache
 
     monkeypatch.setattr(Toy, "worth_caching", True)

@@ -15,9 +15,7 @@ from toy_runs import FULL, interrupt, pairs
 from syntagm.core import InputError, Interrupted, ModelError, Progress, RunError, UsageError
 from syntagm.core.io.csv import cell
 from syntagm.evaluation import Cut
-from syntagm.models import LanguageModel
-from syntagm.models.contract import Sees
-from syntagm.models.names import load
+from syntagm.models import LanguageModel, Sees, load
 from syntagm.runs import Run, fill, open_run, run_suites as score
 from syntagm.suites import Item, Sentence, Suite, WordList, WordRow
 from syntagm.views import accuracies, chance_of, compare, estimates, gaps

@@ -9,7 +9,7 @@ import pytest
 from toy_runs import agreement, pairs, toy_run
 
 from syntagm import estimate as estimates, evaluate, figure
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.runs import Run, kept, open_run
 
 

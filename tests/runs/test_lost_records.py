@@ -9,7 +9,7 @@ from toy_runs import agreement, interrupt, pairs, toy_run
 
 from syntagm.cli import main
 from syntagm.core import Progress, RunError
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.papers import Cell, finished_models
 from syntagm.papers.experiment import design as places
 from syntagm.runs import has_run, is_done, open_run, run_folders, run_suites

@@ -17,7 +17,7 @@ from laboratory.clusters import Clusters
 
 from syntagm.core import NONE, RunError, UsageError
 from syntagm.evaluation import Predictions
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.runs import OPEN, Session, executors
 from syntagm.runs.computing import Work, versions
 from syntagm.runs.executors import ray

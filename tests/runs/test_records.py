@@ -13,7 +13,7 @@ from toy_runs import agreement, edit_record, interrupt, toy_run
 
 from syntagm.cli import main
 from syntagm.core import Progress, RunError, integrity, record
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.runs import Run, fill, open_run, run_suites as run
 from syntagm.runs.files import RECORD
 from syntagm.suites import WordList, WordRow

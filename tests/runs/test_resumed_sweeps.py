@@ -14,7 +14,7 @@ from toy_runs import agreement, interrupt, pairs, toy_run
 from syntagm import table
 from syntagm.cli import main
 from syntagm.evaluation import Predictions, Rule
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.runs import executors, open_run, runs_of
 from syntagm.runs.files import RECORD
 from syntagm.runs.ledger import is_unchanged

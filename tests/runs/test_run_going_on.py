@@ -12,8 +12,8 @@ from models_for_tests import byte_level, transformer
 from toy_runs import agreement, pairs, sentence, toy_run
 
 from syntagm.core import InputError, Interrupted, Progress, RunError, record
+from syntagm.models import load
 from syntagm.models.causal.model import from_transformers
-from syntagm.models.names import load
 from syntagm.runs import run_suites as run
 from syntagm.suites import Item, Region, Sentence, Suite
 

@@ -8,7 +8,7 @@ import pytest
 from toy_runs import agreement, interrupt, pairs, toy_run, training_record
 
 from syntagm.core import RunError
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.report import key_of
 from syntagm.report.site.run import FILES
 from syntagm.runs import REGION_COLUMNS, TOKEN_COLUMNS, Rejudged, open_run, reopened, run_suites as run, trained_on

@@ -9,7 +9,7 @@ from toy_runs import pairs
 
 from syntagm.cli import main
 from syntagm.core import RunError, UsageError
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.report import methods
 from syntagm.runs import open_run, run_suites
 from syntagm.runs.evaluate import evaluate

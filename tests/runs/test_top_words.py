@@ -13,8 +13,7 @@ from syntagm.cli import main
 from syntagm.core import Interrupted, ModelError, Progress, RunError, UsageError
 from syntagm.evaluation import Gaps
 from syntagm.evaluation.gaps.tables import Rows
-from syntagm.models import Entry
-from syntagm.models.names import load
+from syntagm.models import Entry, load
 from syntagm.runs import Job, Run, fill, open_run
 from syntagm.runs.computing import Work
 from syntagm.runs.driver import drive

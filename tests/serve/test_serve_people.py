@@ -12,7 +12,7 @@ from toy_runs import pairs
 
 import syntagm as sg
 from syntagm.core import RunError, UsageError
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.report import Place, Served, Site, report, shell
 from syntagm.report.site import pages
 from syntagm.runs import Run, import_results, run_suites

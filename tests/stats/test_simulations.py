@@ -187,7 +187,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from syntagm.core import Progress
-from syntagm.stats.mixed import few_groups
+from syntagm.stats import few_groups
 import test_simulations as tests
 few_groups._LINEAR = 1
 class Kill(Progress):

@@ -14,8 +14,7 @@ from syntagm.cli.perplexity import _unlike
 from syntagm.core import InputError, Progress, UsageError
 from syntagm.evaluation import Perplexity, division, perplexities, perplexity
 from syntagm.evaluation.text_perplexity import PORTION
-from syntagm.models import LanguageModel, Surprisals
-from syntagm.models.names import load
+from syntagm.models import LanguageModel, Surprisals, load
 from syntagm.models.ngram import model as ngram
 from syntagm.papers import Cell, Design
 from syntagm.papers.experiment.experiment import measure_perplexity

@@ -16,9 +16,8 @@ from toy_runs import agreement
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.core import ModelError, RunError, UsageError
-from syntagm.models import LanguageModel, Reductions, Surprisals, possible
+from syntagm.models import LanguageModel, Reductions, Surprisals, Toy, possible
 from syntagm.models.devices import reduce
-from syntagm.models.toy.model import Toy
 from syntagm.runs import Run, open_run, run_suites
 from syntagm.runs.cache import AnswerCache
 

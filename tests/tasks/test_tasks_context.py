@@ -7,7 +7,7 @@ import pytest
 
 from syntagm.cli import main
 from syntagm.evaluation import score_text
-from syntagm.models.names import load
+from syntagm.models import load
 
 LINES = ("The dog that barks chased a cat.", "It ran away from the old house.", "Nobody saw it again.")
 

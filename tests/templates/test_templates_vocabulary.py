@@ -9,8 +9,7 @@ from ngrams_for_tests import trained
 import syntagm as sg
 from syntagm.cli import main
 from syntagm.core import InputError, UsageError
-from syntagm.models import vocabulary
-from syntagm.models.names import load
+from syntagm.models import load, vocabulary
 from syntagm.models.words.splitting import split
 from syntagm.suites import Suite
 from syntagm.suites.formats.template import treebank, words_of

@@ -12,7 +12,7 @@ from training_for_tests import learn
 
 from syntagm.cli import main
 from syntagm.core import NONE, InputError, ModelError, Permissions, Progress, RunError, UsageError, hashing
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.training import corpus, parsing
 
 SENTENCES = "The dog (a terrier) barks.\nThe cats sleep.\n"

@@ -16,8 +16,7 @@ from training_for_tests import bracketed, learn
 from benchmarks.plain_rnng import PlainDecoder
 from syntagm.cli import main
 from syntagm.core import InputError, ModelError, UsageError, seal
-from syntagm.models import SHIFT, build, names
-from syntagm.models.rnng.grammar import RnngNetwork
+from syntagm.models import SHIFT, RnngNetwork, build, names
 from syntagm.training import (
     Encoded,
     OnePass,

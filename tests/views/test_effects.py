@@ -14,7 +14,7 @@ from toy_runs import agreement, pairs, sentence, toy_run
 
 from syntagm.core import UsageError
 from syntagm.evaluation.measures.surprisal import Surprisal
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.report import Predictions, place_figures, report
 from syntagm.report.predictions import figures as report_figures
 from syntagm.runs import Run, run_suites as run

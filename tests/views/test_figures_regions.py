@@ -89,7 +89,7 @@ def test_any_texts_and_borders(tmp_path_factory: pytest.TempPathFactory, drawn, 
         items.append(Item(str(number), {"only": Sentence(text, parts)}))
     from unittest.mock import patch
 
-    from syntagm.models.names import load
+    from syntagm.models import load
 
     with patch("syntagm.runs.engine.violations", lambda suites: []):
         opened = run(

@@ -8,7 +8,7 @@ import pytest
 from toy_runs import agreement
 
 from syntagm.core import UsageError
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.runs import run_suites
 from syntagm.suites import SuiteFiles, expand
 from syntagm.views import methods

@@ -18,7 +18,7 @@ import syntagm as sg
 from syntagm.cli import main
 from syntagm.core import UsageError
 from syntagm.experiment import Answer, Audit, people
-from syntagm.models.names import load
+from syntagm.models import load
 from syntagm.papers.hu2020 import figures, study, tables
 from syntagm.runs import Run, numbers_of_suites, run_suites
 from syntagm.suites import Item, Prediction, Sentence, Suite, parse
