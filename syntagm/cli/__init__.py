@@ -98,7 +98,6 @@ _DESCRIPTION = """Targeted syntactic evaluation of language models.
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
     # 0: done. 1: done, but the result is incomplete or has errors (`check` found errors, a run is not finished). 2: not
     # done, because of a wrong option, bad input or a full disk. 130: interrupted; run the same command again to resume.
     if argv is None:
@@ -167,7 +166,6 @@ def _complete(parser: argparse.ArgumentParser) -> None:
 
 
 def _reader_has_left() -> bool:
-    """Return whether nobody reads our output any more."""
     poll = select.poll()
     with contextlib.suppress(OSError, ValueError):  # an output without a file
         poll.register(sys.stdout.fileno(), 0)

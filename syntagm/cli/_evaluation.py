@@ -93,13 +93,11 @@ class Display:
     verbose: bool  # whether to print details, too
 
     def screen(self, noun: str, following: tuple[int, int] = (0, 0)) -> "Screen":
-        """Return the progress display of one model; see `Screen`."""
         from syntagm.cli._screen import Screen
 
         return Screen(noun, self.quiet, self.verbose, following)
 
     def of_workers(self, asked: "Evaluation", finished: Set[str] = frozenset()) -> "WorkersScreen":
-        """Return the progress display of all models; see `WorkersScreen`."""
         from syntagm.cli._screen import WorkersScreen
 
         return WorkersScreen(len(asked.jobs), asked.task.noun, self.quiet, self.verbose, finished)
@@ -122,7 +120,6 @@ def given_fields(record: type[Any], options: argparse.Namespace) -> dict[str, An
 def given(
     options: argparse.Namespace, task: "Task[Any]", jobs: "Sequence[Job]", suites: Sequence[str], output: Path
 ) -> "Evaluation":
-    """Return the evaluation that a command line asks for."""
     from syntagm.runs import Evaluation
     from syntagm.suites import SuiteFiles, excluded, expand, find, with_options
 
@@ -147,7 +144,6 @@ def given(
 
 
 def given_draw(options: argparse.Namespace) -> "Draw":
-    """Return which items of each suite a command line asks for."""
     from syntagm.suites import Draw, excluded
 
     chosen = given_fields(Draw, options)
@@ -163,7 +159,6 @@ def given_draw(options: argparse.Namespace) -> "Draw":
 
 
 def given_generation(options: argparse.Namespace) -> Generation:
-    """Return how a command line wants items to be generated."""
     from syntagm.suites import Draw
 
     generation = Generation(**given_fields(Generation, options))
@@ -177,7 +172,6 @@ def _draws(draw: dict[str, Any]) -> bool:
 
 
 def given_cache(options: argparse.Namespace, task: "Task[Any]") -> Path | None:
-    """Return the file that caches answers; None for none."""
     from syntagm.runs import default_path, find
 
     file: Path | None = getattr(options, "cache", None)

@@ -81,7 +81,6 @@ def stem(text: str) -> Path:
 
 
 def note_skipped(skipped: Iterable[str]) -> None:
-    """Print the files of folders and patterns that are not read, with the reasons."""
     for file in skipped:
         print(shown_lines(f"skipped: {file}"), file=sys.stderr)
 

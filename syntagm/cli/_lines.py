@@ -36,7 +36,6 @@ class Lines(Progress):
         print(f"{progress}{seconds_left / 60:,.0f} min left at most", flush=True)
 
     def evaluated(self, row: Mapping[str, float]) -> None:
-        """Print the training loss and the held-out perplexity of an evaluation."""
         print(
             f"epoch {row['epoch']}, step {row['step']:,}: training loss {row['loss']:.4f} nats per token, "
             f"held-out text {row['bits_per_word']:.4f} bits per word, perplexity {row['perplexity']:.2f}"
@@ -45,7 +44,6 @@ class Lines(Progress):
         )
 
     def planned(self, total: int, done: int, suites: int) -> None:
-        """Print the numbers of suites and sentences to score."""
         self._done = done
         print(f"{suites} suites, {total:,} sentences", flush=True)
 

@@ -24,7 +24,6 @@ def add_intervals(parser: argparse.ArgumentParser) -> None:
 
 
 def given_resampling(options: argparse.Namespace) -> "Resampling":
-    """Return what a command line says of intervals, for `bootstrap.using`."""
     from syntagm.stats import bootstrap
 
     draws = bootstrap.DRAWS if options.draws is None else whole("--draws", options.draws, least=100)
@@ -59,13 +58,11 @@ def need_texts(command: str, texts: Sequence[str], file: object) -> None:
 
 
 def add_permissions(parser: argparse.ArgumentParser) -> None:
-    """Add --allow-pickle, --allow-exec and --trust-remote-code."""
     for name in NAMES:
         parser.add_argument(flag(name), action="store_true", help=HELP[name])
 
 
 def given_permissions(arguments: argparse.Namespace) -> Permissions:
-    """Return the permissions that the command line gives."""
     return Permissions(**{name: getattr(arguments, name) for name in NAMES})
 
 

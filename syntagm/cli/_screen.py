@@ -255,7 +255,6 @@ def size_of(suites: Iterable[Suite]) -> tuple[str, int]:
 
 
 def show_run(run: Run, page: Path | None) -> None:
-    """Print the table of results, warnings, the signature, and the paths of the run and the report."""
     from syntagm.report import methods
 
     console = Printer(width=None if sys.stdout.isatty() else 160)

@@ -99,7 +99,6 @@ def lines(kind: by_name.Kind, name: str | None = None) -> Iterator[str]:
 
 
 def given(kind: by_name.Kind, options: argparse.Namespace) -> "tuple[Any, list[Run]]":
-    """Return the figure or table that the command line asks for, and its runs."""
     from syntagm.views import called
 
     room = room_of(kind, options.name or "")
@@ -139,7 +138,6 @@ def _refuse_convention(convention: str, name: str, maker: Any) -> None:
 
 
 def rejudged(runs: "Sequence[Run]", convention: str) -> "list[Run]":
-    """Return the runs judged by a convention."""
     from syntagm.runs import Rejudged
 
     return [Rejudged(run, convention) for run in runs]

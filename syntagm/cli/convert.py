@@ -81,7 +81,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _files_of(suites: "Sequence[Suite]", way: str) -> dict[str, bytes]:
-    """Return the content of the files of suites that are asked in words: name -> content."""
     from syntagm.suites import asked, syntaxgym
 
     contents: dict[str, bytes] = {}

@@ -105,7 +105,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def show(run: "Run", page: Path | None = None) -> None:
-    """Print the tables of results, warnings and notes."""
     from syntagm.cli._text import Printer, plain
     from syntagm.views import gaps
 
@@ -125,7 +124,6 @@ def show(run: "Run", page: Path | None = None) -> None:
 
 
 def _remarks(run: "Run") -> "Iterator[str]":
-    """Yield a line for each warning or note about the results."""
     from syntagm.views import gaps
 
     for reason, count in run.undefined.items():

@@ -144,7 +144,6 @@ def _from_treebank(arguments: argparse.Namespace) -> "Iterator[Suite]":
 
 
 def _suites(files: Sequence[str], unfilled: list[str] | None) -> "Iterator[Suite]":
-    """Generate the suites of files, one by one."""
     from syntagm.suites import read_suite_file
 
     for file in files:

@@ -127,7 +127,6 @@ class _Sweep:
     source: "Source | None"  # the configuration file, if there is one
 
     def failed(self, job: "Job", error: Exception) -> None:
-        """Print why a model failed."""
         print(f"syntagm: {_config.blame(self.source, error, self.written[job.label], job.label)}", file=sys.stderr)
 
 
@@ -192,7 +191,6 @@ def _show_plan(sweep: _Sweep, display: "_evaluation.Display") -> int:
 
 
 def _jobs(found: Sequence[tuple[str, str]], names: Sequence[str], output: Path, alone: bool) -> "list[Job]":
-    """Return the models with their labels and run directories."""
     from syntagm.models import sweeps
     from syntagm.runs import Job, has_run
 

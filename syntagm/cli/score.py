@@ -252,7 +252,6 @@ def _tables(
 
 
 def _encoded(frames: "Iterable[pl.DataFrame]", without_rows: "pl.DataFrame", ending: str) -> Iterator[bytes]:
-    """Yield the parts of a file."""
     import polars as pl
 
     if ending == ".parquet":
@@ -280,7 +279,6 @@ def _report(count: "Count", model: "LanguageModel", by: Any) -> int:
 
 
 def _show(arguments: argparse.Namespace, model: "LanguageModel", texts: "Iterator[Text]") -> int:
-    """Print the texts with the bits of their tokens and words."""
     from syntagm.evaluation import Count, counted, portions, word_spans
     from syntagm.models import Asking
 

@@ -22,8 +22,6 @@ OPTION, FLAG, PYTHON, ARGUMENT = "option", "flag", "python", "argument of {}"
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """A thing that was renamed."""
-
     # The room whose names users write (`views`, `measures`, `cli`), or `OPTION` (`name=value`), `FLAG` (an option of
     # the command line, `--name`), `PYTHON` (a name in `syntagm`), or `ARGUMENT.format(NAME)` (an argument of a public
     # function or method, by its name).

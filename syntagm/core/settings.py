@@ -102,8 +102,6 @@ class Value:
 
 @dataclass(frozen=True)
 class Choice(Values):
-    """A choice between several values."""
-
     values: tuple[Value, ...]
 
     @property
@@ -116,7 +114,6 @@ class Choice(Values):
         return text if text in self.texts else next(meant, text)
 
     def read(self, place: str, text: str) -> Any:
-        """Return the name of a value."""
         if (name := self.canonical(text)) not in self.texts:
             expected = " or ".join(self.texts) if len(self.texts) == 2 else "one of " + ", ".join(self.texts)
             raise UsageError(place, repr(text), expected)
@@ -130,27 +127,21 @@ class Truth(Choice):
     values: tuple[Value, ...] = (Value("yes"), Value("no"))
 
     def read(self, place: str, text: str) -> bool:
-        """Return True for yes, and False for no."""
         return bool(super().read(place, text) == "yes")
 
     def written(self, value: Any) -> str:
-        """Return yes or no."""
         return "yes" if value else "no"
 
 
 @dataclass(frozen=True)
 class Whole(Values):
-    """A whole number."""
-
     least: int = 1  # `least`, `most`: the smallest and the largest; see `whole`
     most: int = LARGEST
 
     def read(self, place: str, text: str) -> int:
-        """Return a whole number within the bounds."""
         return whole(place, text, self.least, self.most)
 
     def shown(self) -> tuple[str, ...]:
-        """Return a description of the values."""
         return ("a number",)
 
 
@@ -169,8 +160,6 @@ class Number(Values):
 
 @dataclass(frozen=True)
 class Text(Values):
-    """Any text."""
-
     examples: tuple[str, ...] = ()  # example values, in Markdown
 
     def read(self, place: str, text: str) -> str:
@@ -187,11 +176,9 @@ class Several(Values):
     of: Values
 
     def read(self, place: str, text: str) -> tuple[Any, ...]:
-        """Return the values."""
         return tuple(self.of.read(place, part.strip()) for part in text.split(",")) if text else ()
 
     def written(self, value: Any) -> str:
-        """Return the values, separated by commas."""
         return ",".join(map(self.of.written, value)) if isinstance(value, Sequence) else ""
 
 
@@ -258,7 +245,6 @@ def of_parameters(function: Callable[..., Any]) -> tuple[Setting, ...]:
 
 
 def of_fields(kind: type[Any]) -> tuple[Setting, ...]:
-    """List the settings that are the fields of a dataclass."""
     hints = get_type_hints(kind, include_extras=True)
     return tuple(of_annotation(each.name, hints[each.name], _default(each), MISSING) for each in fields(kind))
 
@@ -277,7 +263,6 @@ def of_annotation(name: str, hint: Any, default: object, empty: object = MISSING
 
 
 def read(settings: Iterable[Setting], texts: Mapping[str, str], place: str) -> dict[str, Any]:
-    """Read the settings that a user has given: name -> value."""
     known = {setting.name: setting for setting in settings}
     texts = renames.renewed(renames.OPTION, texts, known, place)
     if unknown := [name for name in texts if name not in known]:

@@ -78,7 +78,6 @@ def align(sentence: Sentence, answer: Surprisals, rule: Rule = "strict") -> NDAr
 
 
 def align_all(batch: Batch) -> Alignment:
-    """Find the regions of all tokens of a batch."""
     # The characters of all texts are in one array, where each text is followed by a position for its end. Regions and
     # tokens are spans of this array.
     begins = np.cumsum([0, *(len(text) + 1 for text in batch.texts)])
@@ -128,7 +127,6 @@ def _within(low: Ints, sizes: Ints) -> Ints:
 
 
 def _crossing(sentence: Sentence, starts: NDArray[np.int32], token: int) -> AlignmentError:
-    """Return the exception for a token that crosses a region border."""
     text, start = sentence.text, int(starts[token])
     end = int(min((index for index in starts if index > start), default=len(text)))
     owners = {

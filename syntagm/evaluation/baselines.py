@@ -44,8 +44,6 @@ Cost = Callable[[str], float]
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """Word frequencies."""
-
     counts: Mapping[str, int]  # word -> count. Words are looked up as they stand, and then in lower case.
     total: int  # the number of all words of the text
     about: str  # the source of the counts

@@ -325,7 +325,6 @@ def known(*formulas: Formula) -> Chance:
 
 
 def unknown(reason: str) -> Chance:
-    """Return an unknown chance level with its reason."""
     return Chance(math.nan, None, reason)
 
 

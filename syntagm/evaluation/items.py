@@ -105,7 +105,6 @@ def whole_sentences(sentences: pl.DataFrame, reading: Reading) -> pl.DataFrame:
 
 
 def _batch(sentences: pl.DataFrame) -> tuple[Batch, NDArray[np.float64]]:
-    """Return sentences in flat arrays, with the bits of all their tokens."""
     regions, tokens = (sentences[name].list.len().to_numpy().astype(np.int64) for name in ("region_names", "starts"))
     low, high, starts = (
         sentences[name].explode().drop_nulls().to_numpy().astype(np.int64)
@@ -178,7 +177,6 @@ def judge(content: Slice, answers: Iterator[Surprisals]) -> Judged:
 
 
 def results_table(results: Sequence[Result]) -> pl.DataFrame:
-    """Return results as a table with the columns of `RESULTS`."""
     columns = {name: [getattr(result, name) for result in results] for name in RESULTS}
     return pl.DataFrame(columns, schema=RESULTS)
 

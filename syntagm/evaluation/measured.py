@@ -43,7 +43,6 @@ class Measures(Task[Slice]):
 
     @property
     def reduces(self) -> bool:
-        """Whether a measure asks for reductions."""
         return any(measure.asks_for for measure in self.measures)
 
     def options(self, model: LanguageModel, tolerance: float, recorded: Options) -> dict[str, Any]:
@@ -68,7 +67,6 @@ class Measures(Task[Slice]):
                 raise UsageError(f"measure {measure}", found, "a model that reads from left to right")
 
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
-        """Cut each suite into slices."""
         self._refuse_two_sided(model)
         identity = json.dumps([model.fingerprint, options])
         records: list[SuiteRecord] = []
@@ -92,22 +90,18 @@ class Measures(Task[Slice]):
         return items.texts(content)
 
     def judge(self, content: Slice, answers: Iterator[Surprisals] | Iterator[Fill]) -> Judged:
-        """Judge every item by every measure."""
         return items.judge(content, answers)  # type: ignore[arg-type]  # `ask` returned texts
 
     @classmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
-        """Return the columns of the tables of sentences and of results."""
         return items.REDUCED_TABLES if options.get("reductions") else items.TABLES
 
     @classmethod
     def signature_parts(cls, options: Options) -> tuple[str, ...]:
-        """Return the alignment rule."""
         return (f"align:{options['align']}",)
 
     @classmethod
     def kind(cls, measure: str, options: Options) -> Kind:
-        """Return the kind that the options name for the measure."""
         if measure not in options["measures"]:
             raise InputError("options, measures", f"no {measure!r}", "all measures of the suites")
         return Kind[options["measures"][measure]]

@@ -120,7 +120,6 @@ class People(Task[Answered]):
     def contents(
         self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
     ) -> Iterator[tuple[Unit, Answered]]:
-        """Yield each unit with its items and the answers about them."""
         rows = self.answers[suite.name]
         formulas, further = _formulas(suite, self.asks), tuple(_further(suite, self.asks))
         for unit in units:
@@ -133,7 +132,6 @@ class People(Task[Answered]):
         return []
 
     def judge(self, content: Answered, answers: Iterator[Surprisals] | Iterator[Fill]) -> Judged:
-        """Judge every item by its predictions and measures."""
         undefined: Counter[str] = Counter()
         values = _values(content)
         results = [result for item in content.items for result in _of_item(content, item, values, undefined)]
@@ -146,7 +144,6 @@ class People(Task[Answered]):
 
     @classmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
-        """Return the columns of the tables of sentences, of results, and of answers."""
         return {"parquet": items.SENTENCES, "results.parquet": RESULTS, TABLE: ANSWERS}
 
     @classmethod

@@ -29,8 +29,6 @@ from syntagm.suites import SCORED, Item, Prediction, Suite, compared
 
 @dataclass(frozen=True, slots=True)
 class PredictionMeasure(Measure):
-    """A prediction as a measure."""
-
     # A tie may be half a hit; the record of a run has the narrower kind (`Predictions.kind`).
     kind: ClassVar[Kind] = Kind.SHARE
 
@@ -160,7 +158,6 @@ class Predictions(Task[Slice]):
     def contents(
         self, suite: Suite, units: Sequence[Unit], plan: Plan, model: LanguageModel, options: Options
     ) -> Iterator[tuple[Unit, Slice]]:
-        """Yield each unit with its items and the predictions to compute."""
         skipped, convention = skipped_predictions(suite, model), self._convention(suite)
         measures = [
             PredictionMeasure(prediction, options["tolerance"], convention)
@@ -171,21 +168,17 @@ class Predictions(Task[Slice]):
         return items.slices_of(suite, units, model.name, measures, reading)
 
     def ask(self, content: Slice) -> list[str]:
-        """Return the distinct sentences."""
         return items.texts(content)
 
     def judge(self, content: Slice, answers: Iterator[Surprisals] | Iterator[Fill]) -> Judged:
-        """Judge every item by every prediction."""
         return items.judge(content, answers)  # type: ignore[arg-type]  # `ask` returned texts
 
     @classmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
-        """Return the columns of the tables of sentences and of results."""
         return items.TABLES
 
     @classmethod
     def signature_parts(cls, options: Options) -> tuple[str, ...]:
-        """Return the alignment rule."""
         return (f"align:{options.get('align', 'strict')}",)
 
     @classmethod
@@ -195,7 +188,6 @@ class Predictions(Task[Slice]):
 
 
 def skipped_predictions(suite: Suite, model: Described) -> tuple[str, ...]:
-    """Return the names of the predictions that are skipped for a model."""
     # For a bidirectional model, predictions about parts of a sentence are skipped. The bits of a part, given the
     # context on both sides, are not the surprisal of a left-to-right reader. The model's option `regions=yes` computes
     # them nevertheless, and is then part of every signature.
@@ -223,7 +215,6 @@ def _refuse_unigrams(asked: str, convention: Convention) -> None:
 
 
 def refuse_no_predictions(suite: Suite) -> None:
-    """Raise InputError if a suite has no predictions."""
     if suite.predictions:
         return
     condition, sentence = next(iter(suite.items[0].sentences.items()))

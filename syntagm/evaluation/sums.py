@@ -72,7 +72,6 @@ class Sums(Task[Slice]):
         return {"tolerance": tolerance, "tool": self.tool}
 
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
-        """Cut each suite into slices."""
         records, units = [], []
         for suite in suites:
             own = self.sums[suite.name]
@@ -122,7 +121,6 @@ class Sums(Task[Slice]):
 
     @classmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
-        """Return the columns of the tables of sentences, of results, and of sums."""
         return {"parquet": items.SENTENCES, "results.parquet": RESULTS, TABLE: SUMS}
 
     @classmethod
@@ -131,7 +129,6 @@ class Sums(Task[Slice]):
 
     @classmethod
     def kind(cls, measure: str, options: Options) -> Kind:
-        """Return `VERDICT`: a pair is right or wrong."""
         return Kind.VERDICT
 
 

@@ -97,7 +97,6 @@ class SuiteRecord:
         return group_of(tag, self.tags)
 
     def predictions_for(self, rule: str) -> tuple[str, ...]:
-        """Return the predictions that a scoring rule uses."""
         # The result is empty if a required prediction was skipped, or if there was nothing to score.
         if not self.asked:
             return ()
@@ -131,7 +130,6 @@ SUITE_SHAPE: Shape = {
 def suite_record(
     suite: Suite, digest: str, predictions: Mapping[str, str], units: Sequence[Unit], left_out: tuple[str, ...] = ()
 ) -> SuiteRecord:
-    """Return the record of a suite for a run."""
     tags = public_tags(suite.tags)
     return SuiteRecord(
         suite.name,

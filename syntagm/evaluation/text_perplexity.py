@@ -150,7 +150,6 @@ def perplexities(
 
 
 def _sums(words: _Words, shared: NDArray[np.bool_]) -> Perplexity:
-    """Return the sums over one text."""
     bits, in_vocabulary, characters = words
     scored = ~np.isnan(bits)
     unknown = scored & ~in_vocabulary

@@ -135,7 +135,6 @@ def _with_end(spans: Spans, answer: InContext) -> Spans:
 
 
 def _aligned(answer: InContext, borders: Sequence[tuple[int, int]]) -> Alignment:
-    """Return the word of each token."""
     text, starts = answer.surprisals.text, answer.surprisals.starts.astype(np.int64)
     low, high = np.array(borders, np.int64).reshape(-1, 2).T
     return align_all(Batch([text], np.array([len(low)]), low, high, np.array([len(starts)]), starts))
@@ -187,8 +186,6 @@ _SURROUNDING = " \t"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text to score."""
-
     text: str
     starts: tuple[int, ...] = (0,)  # the position in `text` of the first character of each of its lines
     lines: tuple[int, ...] = (1,)  # the numbers of these lines in their file, from 1
@@ -377,7 +374,6 @@ def divide(
 
 
 def columns(by: By, entropy: bool = False) -> "dict[str, pl.DataType]":
-    """Return the columns of a table and their types."""
     import polars as pl
 
     return {
@@ -388,7 +384,6 @@ def columns(by: By, entropy: bool = False) -> "dict[str, pl.DataType]":
 
 
 def empty(by: By) -> "pl.DataFrame":
-    """Return a table without rows."""
     import polars as pl
 
     return pl.DataFrame(schema=columns(by))
@@ -424,7 +419,6 @@ def text_tables(
 
 
 def refuse_options(model: LanguageModel, by: By, punctuation: Punctuation) -> None:
-    """Refuse options that don't go together."""
     if punctuation == "apart" and by == "token":
         raise UsageError("punctuation 'apart'", "rows of tokens", "rows of words", "Add by=word.")
     if punctuation == "apart" and model.settings.get("boundary") == "word":
@@ -449,7 +443,6 @@ def portions(texts: Iterable[Text]) -> Iterator[list[Text]]:
 
 
 def counted(model: LanguageModel, answer: InContext, spans: Spans) -> Count:
-    """Count the tokens and rows of a text, and those without bits."""
     starts = answer.surprisals.starts
     missing = np.isnan(answer.surprisals.bits)
     undefined = np.isnan(spans.bits) & (spans.crossing == "")

@@ -81,7 +81,6 @@ def table(
 def checked(
     plan: Plan, trial: Trial, person: str, list_number: int | None, body: Mapping[str, Any], place: str
 ) -> Answer:
-    """Check what was sent or read for a trial, and return the answer."""
     known = {"trial", "choice", "rating", "ms", "times", "wrong"}
     if unknown := [key for key in body if key not in known]:
         raise InputError(place, f"the entry {unknown[0]!r}", "one of " + ", ".join(sorted(known)))

@@ -307,7 +307,6 @@ class Database:
 
 
 def _connected(place: Path | str, set_up: bool = True) -> sqlite3.Connection:
-    """Return a connection to a file, which is made ready for changes if `set_up`."""
     connection = sqlite3.connect(place, _TIMEOUT, isolation_level=None, check_same_thread=False, uri=not set_up)
     if set_up:
         for setting in _SETTINGS:

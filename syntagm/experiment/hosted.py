@@ -48,7 +48,6 @@ class Hosted:
         study.connect()
 
     def routes(self) -> list[Route]:
-        """Return the routes of all pages."""
         return [
             Route("/study.css", lambda asked: content(STYLE.encode(), "text/css"), "open"),
             Route("/study.js", lambda asked: content(SCRIPT.encode(), "text/javascript"), "open"),
@@ -163,7 +162,6 @@ class Hosted:
         return JSONResponse({"stored": True, "new": stored})
 
     def finish(self, asked: Asked, person: Person) -> Response:
-        """Note that a person has finished."""
         said = body_of(asked).get("said", [])
         if not isinstance(said, list) or not all(isinstance(text, str) for text in said):
             raise InputError("finish", "no list of texts", "the answers to the questions at the end")
@@ -183,7 +181,6 @@ class Hosted:
         }
 
     def overview(self, asked: Asked) -> Response:
-        """Show the experimenter how far the study is."""
         progress, made = self.study.progress(), self.study.plan
         done, live, gone = progress.totals
         rung = alarms.of_study(self.study, ())
@@ -256,7 +253,6 @@ class Hosted:
 
 
 def body_of(asked: Asked) -> dict[str, Any]:
-    """Return the JSON object that a page sent."""
     if asked.kind != "application/json" or len(asked.body) > MAX_ANSWER:
         raise InputError(
             asked.path[:100], f"{len(asked.body):,} bytes of {asked.kind[:50]}", f"JSON of at most {MAX_ANSWER:,} bytes"
@@ -308,7 +304,6 @@ def stored_answer(trial: Trial, first: bool, body: Mapping[str, Any]) -> dict[st
 
 
 def of_folder(folder: Path) -> Hosted:
-    """Return the pages of the experiment in a folder."""
     study = Study(folder)
     if (error := texts.unreachable(folder, study.plan.design)) and not study.simulated:
         raise error

@@ -44,7 +44,6 @@ def libraries() -> dict[str, bytes]:
 
 
 def _npm(npm: str, place: Path, *arguments: str) -> None:
-    """Run a command of npm in a folder."""
     called = f"npm {arguments[0]}"
     try:
         done = subprocess.run(

@@ -194,7 +194,6 @@ def _question(item: Item) -> tuple[str, str]:
 
 
 def _expected(design: Design, suite: Suite) -> dict[str, str]:
-    """Return what is expected of the conditions of an attention check."""
     good, bad = pairs(suite)[0]
     return dict(zip((good, bad), ("yes", "no") if design.answer == "choice" else ("high", "low"), strict=True))
 
@@ -394,7 +393,6 @@ def _others(design: Design, wishes: Wishes, role: Role) -> list[Trial]:
 
 
 def _unbalanced(suites: Sequence[Suite], trials: Sequence[Trial], count: int, participants: int) -> list[str]:
-    """Return what is not balanced, as sentences."""
     notes = []
     if participants % count:
         whole = -(-participants // count) * count

@@ -58,7 +58,6 @@ def distracted(
     words: Mapping[str, float],
     done: Callable[[int], None] | None = None,
 ) -> Distracted:
-    """Give each word of the trials a distractor."""
     # Of 16 candidates that match the word in length and frequency, the one is taken that is least likely in that
     # condition in which it is most likely.
     if model.sees != "left":

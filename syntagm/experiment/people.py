@@ -49,7 +49,6 @@ def run_of(
     command: str = "",
     simulated: bool = False,
 ) -> tuple[Run, Applied]:
-    """Make a run out of the answers to a plan."""
     if not _LABEL.fullmatch(label):
         raise UsageError("--label", repr(label), "letters, digits, '_', '.' and '-', at most 60")
     if not given:

@@ -106,7 +106,6 @@ class Exclusions:
     errors: bool = True  # for a maze: whether the rest of a sentence after a mistake is excluded
 
     def sentences(self) -> Iterator[str]:
-        """Yield each rule in words."""
         if self.complete:
             yield "People who did not finish are excluded."
         if self.catch:
@@ -184,7 +183,6 @@ def write(plan: Plan, folder: Path) -> None:
 
 
 def digest(folder: Path) -> str:
-    """Return a short hash of a plan, as the records of runs have it."""
     from syntagm.core import hashing
 
     return hashing.of_file(folder / NAME)[:16]
@@ -281,7 +279,6 @@ _RUN = 3
 
 
 def ordered(plan: Plan, list_number: int, place: int) -> list[Shown]:
-    """Return the trials of a person in order."""
     # Practice comes first, in the order of the plan. Catch trials are spread: one falls into each of as many stretches
     # of equal length, and none is the first. Neighbours differ in suite or condition, and the side of the favoured
     # sentence does not stay the same more than three times, as far as that is possible.

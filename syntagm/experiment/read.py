@@ -33,7 +33,6 @@ _BODY = ("choice", "rating", "ms", "times", "wrong")
 
 
 def read(source: Path, made: Plan, columns: Mapping[str, str], audit: Audit) -> list[Answer]:
-    """Read the answers to a plan from a folder or a file."""
     if source.is_dir():
         if begun(source):
             with contextlib.closing(Study(source)) as study:
@@ -390,7 +389,6 @@ def columns_of(given: Iterable[str]) -> dict[str, str]:
 
 
 def plan_of(source: Path, given: Path | None) -> tuple[Plan, Path]:
-    """Return the plan of answers, and its folder."""
     folder = given or (source if source.is_dir() else source.parent)
     if not (folder / plan.NAME).exists():
         raise UsageError(
@@ -400,7 +398,6 @@ def plan_of(source: Path, given: Path | None) -> tuple[Plan, Path]:
 
 
 def simulated(source: Path) -> bool:
-    """Return whether answers are those of a study that simulated people filled."""
     if not begun(source):
         return False
     with contextlib.closing(Study(source, warn=lambda line: None)) as study:

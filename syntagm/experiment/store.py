@@ -74,7 +74,6 @@ class Study:
 
     @property
     def simulated(self) -> bool:
-        """Whether the answers are those of simulated people."""
         with self._data.reading() as connection:
             return connection.execute("SELECT 1 FROM study WHERE name='simulated'").fetchone() is not None
 
@@ -92,13 +91,11 @@ class Study:
         self._data.close()
 
     def state(self) -> State:
-        """Return whether people can take part."""
         with self._data.reading() as connection:
             row = connection.execute("SELECT value FROM study WHERE name='state'").fetchone()
         return row[0] if row else "open"
 
     def set_state(self, state: State, forget_key: bool = False) -> None:
-        """Open, pause or close the study."""
         # forget_key: throw away the key of the hashed ids, so that they lead to nobody any more.
         with self._data.changing() as connection:
             if state != "closed" and self._keyless(connection):
@@ -183,7 +180,6 @@ class Study:
         return [each + (number < more) for number in range(count)]
 
     def person(self, secret: str) -> Person | None:
-        """Return the person with a browser's secret; None if there is none."""
         if not secret or len(secret) > 100:
             return None
         with self._data.reading() as connection:
@@ -192,7 +188,6 @@ class Study:
             return self._found(connection, "secret", self._hash(f"secret {secret}"))
 
     def by_code(self, code: str) -> Person | None:
-        """Return the person with a code; None if there is none."""
         with self._data.reading() as connection:
             return self._found(connection, "person", code)
 
@@ -213,7 +208,6 @@ class Study:
         return Person(code, number, place, answered, finished is not None, live)
 
     def trials_of(self, person: Person) -> list[plan.Shown]:
-        """Return the trials of a person in order."""
         key = person.list, person.place
         if key not in self._orders:
             # Making an order takes longer than storing an answer.
@@ -315,7 +309,6 @@ class Study:
         return self._data.forget(row[0])
 
     def progress(self) -> "Progress":
-        """Return how far the study is."""
         now = self._clock()
         alive = now - 60 * self.settings.timeout
         with self._data.reading() as connection:
@@ -359,7 +352,6 @@ class Progress:
 
 
 def faults(folder: Path) -> dict[Path, SyntagmError]:
-    """Return an error for the plan, the settings or the answers of an experiment if they are damaged."""
     found: dict[Path, SyntagmError] = {}
     try:
         made = plan.read(folder)

@@ -321,7 +321,6 @@ def _shown(answer: Surprisals, token: int) -> str:
 
 
 def _different(one: Surprisals, other: Surprisals, how: str, close: float = CLOSE) -> Iterator[str]:
-    """Describe the difference between two answers to one text."""
     if other.text != one.text:
         yield f"{one.text!r}: {how}, an answer to {other.text!r}"
     elif other.starts.tolist() != one.starts.tolist():

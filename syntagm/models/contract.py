@@ -114,7 +114,6 @@ class LanguageModel(ABC):
         overriding(cls, LanguageModel)
 
     def _add_to_record(self, further: Mapping[str, object]) -> None:
-        """Add information to the record."""
         self.record = {**self.record, **further}
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -265,7 +264,6 @@ def changed(
 
 
 def unable(name: str, query: Query, expected: str = "a model that can") -> ModelError:
-    """Return the error for a model that can't do what it is asked."""
     cure = "`syntagm models FAMILY` tells what a family declares that its models can do."
     return ModelError(name, f"this model can't {QUERIES[query]}", expected, cure)
 

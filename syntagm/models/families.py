@@ -53,7 +53,6 @@ def able(query: Query) -> list[str]:
 
 
 def refuse_unable(model: Described, queries: Iterable[Query]) -> None:
-    """Refuse a model, loaded or not, that can't do what it will be asked."""
     for query in queries:
         if query not in model.can:
             raise unable(

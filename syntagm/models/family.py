@@ -255,7 +255,6 @@ class Family:
         return frozenset(self.can).intersection(*(value.can for value in self._values(chosen) if value.can is not None))
 
     def _values(self, chosen: Mapping[str, str]) -> Iterator[Value]:
-        """Yield the declarations of the values of options, as far as there are any."""
         yield from (value for name, text in chosen.items() if (value := self.known(name, text)))
 
     def check(self, path: str, given: Mapping[str, str], permissions: Permissions = NONE) -> None:

@@ -148,7 +148,6 @@ def _refuse_name(name: str) -> None:
 
 
 def uncompiled(model: Any) -> Any:
-    """Return the model that `torch.compile` has wrapped, or the model itself."""
     # A compiled model is compiled again for texts of other lengths, and its operations may round otherwise.
     return getattr(model, "_orig_mod", model)
 

@@ -158,7 +158,6 @@ def load(
 def load_permitted(
     text: str, permissions: Permissions, options: Mapping[str, str] = NO_OPTIONS, queries: Sequence[Query] = ("score",)
 ) -> LanguageModel:
-    """Load a language model; see `load`."""
     name = _with(text, options)
     family = families.find(name.family)
     families.refuse_unable(family.declared(text, name.options), queries)
@@ -171,7 +170,6 @@ def load_permitted(
 
 
 def _with(text: str, options: Mapping[str, str]) -> Name:
-    """Parse a model name, and add further options."""
     name = parse(text)
     if doubled := sorted(name.options.keys() & options.keys()):
         raise UsageError(f"model {text}", f"option {doubled[0]!r} given twice", "each option once")

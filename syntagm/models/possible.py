@@ -163,7 +163,6 @@ def refuse(model: LanguageModel, answer: Surprisals) -> None:
 
 
 def refuse_in_gap(model: LanguageModel, gap: Gap, fill: Fill) -> None:
-    """Refuse the answer to a gap if it has numbers that are not possible."""
     if problem := fault_in_gap(fill, model):
         found = f"{problem.found} of a candidate in the gap after {gap.left[-60:]!r}"
         raise ModelError(model.name, found, problem.expected)

@@ -89,7 +89,6 @@ def of_regions(times: Readings, unit: str) -> Readings:
 def slopes(
     label: str, rows: Observations, clusters: Mapping[str, NDArray[np.int64]], random: Sequence[str] = ()
 ) -> Slopes:
-    """Fit the slopes of added columns that the words of suites have; see `slopes.fit`."""
     if any(len(term) > 1 or term[0].function for term in rows.added[label]):
         cure = "Put logarithms and interactions into the baseline, or into columns."
         raise UsageError("--add", label, "columns", cure)
@@ -193,7 +192,6 @@ class Effect:
 
     @property
     def row(self) -> tuple[object, ...]:
-        """The cells of the table."""
         return (
             self.model, self.suite, self.contrast, self.region, self.items, self.bits, self.people.value, *self.people.ends,
             self.predicted.value, *self.predicted.ends, *self.ratio, self.times,
@@ -294,7 +292,6 @@ def effects(
     by_item: bool = False,
     times: str = "words",
 ) -> list[Effect]:
-    """Predict the effect of each region of each suite, and put it beside that of people."""
     columns = [str(number) for number in range(len(found.places))]
     sides = [amounts.filter(pl.col("condition") == name).drop("condition") for name in (contrast.high, contrast.low)]
     both = sides[0].join(sides[1], on=["suite", "item", "region"], suffix="_low", maintain_order="left")

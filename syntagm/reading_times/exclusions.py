@@ -64,7 +64,6 @@ class Exclusions:
 
 
 def read(path: Path) -> Exclusions:
-    """Read a file of exclusions."""
     place = str(path)
     content = toml.read(utf8.read(path), place)
     toml.known(content, ("exclude",), place)

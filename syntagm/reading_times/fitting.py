@@ -371,7 +371,6 @@ DEPENDENT = (
 
 
 def linearity(label: str, rows: Observations) -> list[Linearity]:
-    """Test whether the effects of the added columns are straight."""
     # Each column is compared with an unpenalised natural cubic spline with five knots (four degrees of freedom), beside
     # the other columns. Rows count as independent, so with several participants p is too small.
     from scipy.special import fdtrc

@@ -117,7 +117,6 @@ def shown_words(times: Readings) -> pl.DataFrame:
 
 
 def join(times: Readings, scores: Readings, rules: Rules) -> Joined:
-    """Join the shown words of a table of times with a table of scored words."""
     shown = shown_words(times)
     frame = scored(scores)
     if "text" not in frame.columns:
@@ -339,7 +338,6 @@ def of_tokens(tokens: Sequence[str], surprisals: Sequence[float | None]) -> list
 
 
 def listed(mismatches: Sequence[Mismatch]) -> Mapping[str, list[object]]:
-    """Return mismatches as columns."""
     return {
         "text": [one.text for one in mismatches], "position": [one.position for one in mismatches],
         "shown": [one.shown for one in mismatches], "scored": [one.scored for one in mismatches],

@@ -132,7 +132,6 @@ def observations(
     by: str = "",
     missing: Sequence[str] = (),
 ) -> Observations:
-    """Choose the rows of a table for regressions."""
     if not 0 <= lags <= 10:
         raise UsageError("--lags", str(lags), "a number from 0 to 10")
     base = terms(baseline, source.names, "--baseline")
@@ -280,7 +279,6 @@ def _values(source: Source, name: str) -> pl.Series:
 
 
 def meeting(source: Source, where: Sequence[str]) -> pl.Series:
-    """Return whether each row meets conditions."""
     kept = pl.Series([True] * source.frame.height, dtype=pl.Boolean)
     for condition in where:
         name, equals, value = condition.partition("=")

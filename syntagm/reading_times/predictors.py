@@ -26,15 +26,12 @@ SPILLOVER = (1, 2, 3)
 
 @dataclass(frozen=True, slots=True)
 class Frequency:
-    """Word frequencies."""
-
     # Words without punctuation, in lower case -> their numbers; null where there is none.
     of: Callable[[Sequence[str]], list[float | None]]
     about: str  # the source and the unit
 
 
 def frequency(source: str, permissions: Permissions) -> Frequency:
-    """Open a source of word frequencies."""
     if source.startswith("wordfreq:"):
         return _wordfreq(source.partition(":")[2])
     if source.startswith("ngram:"):
@@ -107,8 +104,6 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Predictors:
-    """A table of predictors."""
-
     frame: pl.DataFrame  # a row per reading time
     bits: tuple[str, ...]  # the columns with surprisals
     names: tuple[str, ...]  # the predictors of a word, without those of earlier words
@@ -261,7 +256,6 @@ def refuse_other_languages(times: Readings, given: Collection[str], option: str)
 
 
 def frequencies(times: Readings, words: pl.DataFrame, of: Mapping[str, Frequency]) -> tuple[pl.Series, list[str]]:
-    """Return the frequency of each shown word, and sentences about it."""
     bare = alarms.bare(words["word"]).str.to_lowercase()
     if "" in of:
         numbers = pl.Series("frequency", of[""].of(bare.to_list()), pl.Float64)
@@ -282,7 +276,6 @@ def frequencies(times: Readings, words: pl.DataFrame, of: Mapping[str, Frequency
 def predictors(
     times: Readings, words: pl.DataFrame, options: Options, of: Frequency | Mapping[str, Frequency] | None
 ) -> Predictors:
-    """Make the table of predictors from the shown words and their surprisals."""
     notes = []
     bits = tuple(name for name in words.columns if name == "bits" or name.startswith("bits_"))
     entropies = tuple(name for name in words.columns if name == "entropy" or name.startswith("entropy_"))
@@ -380,7 +373,6 @@ def _long(frame: pl.DataFrame, bits: Sequence[str], spillover: int) -> pl.DataFr
 
 
 def lmer(found: Predictors, path: str, spillover: int) -> str:
-    """Write the lines of R that fit the table with lme4."""
     base = [name for name in found.names if name not in (*found.bits, *found.entropies)]
     every = [f"{name}_{lag}" if lag else name for name in base for lag in range(spillover + 1)]
     several = [

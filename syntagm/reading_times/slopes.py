@@ -111,7 +111,6 @@ class Slopes:
         return max(place.back for place in self.places)
 
     def cells(self) -> list[tuple[str, str, int, float, float, float, float, str]]:
-        """List the slopes as rows of a table with the columns `COLUMNS`."""
         # The unit is one of bits where the predictor is known as a surprisal by its name.
         found = []
         for place, amounts in zip(self.places, np.eye(len(self.places)), strict=True):
@@ -121,7 +120,6 @@ class Slopes:
         return found
 
     def __str__(self) -> str:
-        """The slopes with their standard errors, in words."""
         return f"{self.model}: " + ", ".join(
             f"{value:.4g} {unit} of {place}" + (f" (se {se:.2g})" if se == se else "")
             for place, (_, _, _, value, se, _, _, unit) in zip(self.places, self.cells(), strict=True)
@@ -161,7 +159,6 @@ def fit(
     model: str = "ols",
     random: Sequence[str] = (),
 ) -> Slopes:
-    """Fit a regression on all rows, and return the slopes of the added columns and their lags."""
     if model == "smooth":
         found = "effects of --model smooth, which are curves"
         raise UsageError("slopes", found, "another --model", "See the view shape.")

@@ -62,11 +62,9 @@ class Source:
         return f"{self.path}, line {self.lines[row]}"
 
     def place_of_line(self, line: int) -> str:
-        """Return the place of a line, for messages."""
         return f"{self.path}, line {line}"
 
     def require(self, names: Iterable[str]) -> None:
-        """Refuse names that are not columns."""
         for name in names:
             if name not in self.frame.columns:
                 listed = ", ".join(self.names[:15]) + (" ..." if len(self.names) > 15 else "")

@@ -26,7 +26,6 @@ class Alert:
 
 
 def warn_unfinished(column: Column[Any], of_items: str) -> Iterator[Alert]:
-    """Warn of a run that is not finished."""
     if not column.run.done or column.missing:
         content = Markup(
             "<b>Unfinished.</b> The run of %s has the status &ldquo;%s&rdquo;; %s %s are not judged. The numbers below are "
@@ -37,7 +36,6 @@ def warn_unfinished(column: Column[Any], of_items: str) -> Iterator[Alert]:
 
 
 def warn_undefined(column: Column[Any], noun: str) -> Iterator[Alert]:
-    """Warn of undefined values, with their reasons."""
     if column.run.undefined:
         name = f" {noun}{'' if column.undefined == 1 else 's'}" if noun else ""
         lead = Markup("<b>%s undefined%s</b> for %s, not counted in any n:")
@@ -67,7 +65,6 @@ def note_unknown(column: Column[Any], suite: str = "") -> Iterator[Alert]:
 
 
 def note_ties(columns: Sequence[Column[Any]], of: str, meaning: str) -> Iterator[Alert]:
-    """Note the ties of all models."""
     tied = [
         Markup("<b>%s</b>%s for %s (within %s bits)")
         % (counted(column.ties, "tie"), of, isolate(column.name), f"{column.run.tolerance_in_bits:g}")

@@ -43,7 +43,6 @@ UNKNOWN_WRITING = Writing()
 
 
 def writing_of(tags: Mapping[str, str]) -> Writing:
-    """Return how the sentences of a suite with some tags are written."""
     return Writing(language_of(tags))
 
 
@@ -64,7 +63,6 @@ class HtmlTable:
     leftward: bool = False  # whether its columns follow each other from right to left
 
     def __html__(self) -> str:
-        """Return the table as HTML; templates call this."""
         box, classes = ("scroll tall" if self.tall else "scroll"), (f' class="{self.classes}"' if self.classes else "")
         direction = ' dir="rtl"' if self.leftward else ""
         lines = [
@@ -114,7 +112,6 @@ def number_headings(*contents: str) -> list[Markup]:
 
 
 def name_headings(names: Iterable[str]) -> list[Markup]:
-    """Return the headings of columns of numbers that have names of models, suites or predictions."""
     return [heading(isolate(name), True) for name in names]
 
 
@@ -124,7 +121,6 @@ def row(*cells: Markup, headline: bool = False) -> Markup:
 
 
 def group_row(content: str, width: int) -> Markup:
-    """Return a row with the name of the group of the rows below it."""
     return Markup(f'<tr class="divider"><th scope="rowgroup" colspan="{width}"><bdi>{escape(content)}</bdi></th></tr>')
 
 
@@ -182,7 +178,6 @@ def shade(value: float) -> str:
 
 
 def estimate_cell(estimate: Estimate | None, lacking: str = "not run", shaded: bool = False, suites: int = 0) -> Markup:
-    """Return a cell with an estimate, its interval, n, ties and undefined values."""
     if estimate is None:
         return number_cell(lacking)
     notes = [
@@ -201,7 +196,6 @@ def strong_estimate(estimate: Estimate, digits: int = 3) -> Markup:
 
 
 def format_difference(estimate: Estimate) -> Markup:
-    """Return a difference with its sign, and its interval."""
     value = "undefined" if estimate.value != estimate.value else f"{estimate.value:+.3f}"
     ends = "no interval" if estimate.low != estimate.low else f"[{estimate.low:+.3f}, {estimate.high:+.3f}]"
     return Markup(f'{value} <span class="interval">{ends}</span>')
@@ -228,7 +222,6 @@ def join(parts: Iterable[Any], separator: str = ", ") -> Markup:
 
 
 def list_tags(tags: Mapping[str, str], names: Sequence[str]) -> Markup:
-    """List those of the named tags that a suite has."""
     return join(
         (Markup(" &middot; %s: %s") % (name, isolate(tags[name], False)) for name in names if tags.get(name)), ""
     )

@@ -414,7 +414,6 @@ class MethodsText:
 
 
 def methods_text(runs: Sequence[Run]) -> MethodsText:
-    """Return the methods section about runs that `syntagm cite` writes."""
     shown = tuple(map(paragraph_html, paragraphs(runs)))
     bibliography = references.bibtex(keys(runs), runs, extras.version("syntagm"))
     return MethodsText(shown, bibliography, tuple(list_unknown_sources(runs)))

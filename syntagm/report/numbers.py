@@ -78,7 +78,6 @@ class Subject(Generic[R]):
 
     @property
     def comments(self) -> list[str]:
-        """What the suite says of itself."""
         tags = self.record.tags
         return [tags[name] for name in ("contrast", "comment", "description") if tags.get(name)]
 

@@ -38,7 +38,6 @@ def open_reading(paths: Sequence[str | Path]) -> Sequence[Analysis]:
 
 
 def reading_chapter(analyses: Sequence[Analysis]) -> Chapter | None:
-    """Return the chapter on analyses; None without any."""
     if not analyses:
         return None
     from syntagm.report.reading import ReadingTimes
@@ -186,7 +185,6 @@ def _page(chapters: Sequence[Chapter], sections: Sequence[tuple[Section[Any], Ma
 
 
 def chapters_of(runs: Sequence[Run], reading: Sequence[str | Path] = ()) -> list[Chapter]:
-    """Return the chapter about runs, if there are runs, and that about files of reading times, if there are such files."""
     about_runs = [chapter_of(runs)] if runs or not reading else []
     about_reading = reading_chapter(open_reading(reading))
     return [*about_runs, *([about_reading] if about_reading else [])]

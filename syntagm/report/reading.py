@@ -25,7 +25,6 @@ class ReadingTimes(Chapter):
         self.analyses = analyses
 
     def having(self, part: str) -> list[Analysis]:
-        """List the analyses whose records have some results."""
         return [one for one in self.analyses if one.content["results"].get(part)]
 
     @property

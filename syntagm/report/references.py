@@ -71,7 +71,6 @@ def of_scoring(run: Run) -> list[str]:
 
 
 def scoring(run: Run) -> Scoring:
-    """Return the description of how the model of a run scored texts or filled gaps."""
     family = families.of_model(run.model)
     if family is None:
         return SURPRISAL

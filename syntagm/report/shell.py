@@ -68,7 +68,6 @@ def _environment(folder: Path) -> Environment:
 
 
 def render_part(template: str, variables: Mapping[str, Any], folder: Path = _TEMPLATES) -> str:
-    """Render a template of a part of a page."""
     return _environment(folder).get_template(template).render(variables)
 
 

@@ -47,7 +47,6 @@ class ModelRow:
 
 
 def draw_scores(line: ScoreRow, columns: Sequence[Column[Run]]) -> Figure:
-    """Return the figure of the scores over all suites, with a row for each model and a panel for each group of models."""
     shown = [
         replace(cell, group=Group("score", column.name))
         for column, cell in zip(columns, line.cells, strict=True)
@@ -90,7 +89,6 @@ Cells = Callable[[ModelRow], list[Markup]]
 
 
 def _rows(groups: Groups, width: int, cells: Cells, grouped: bool = True) -> list[Markup]:
-    """Return a row for each model, and a divider above each group of models."""
     # grouped: whether rows show their group where the divider is gone, because they were sorted.
     rows: list[Markup] = []
     for group, members in groups:
@@ -116,7 +114,6 @@ def score_cell(estimate: Estimate | None, lacking: str = "not asked", suites: in
 
 
 def tabulate_models(chapter: Evidence, groups: Groups) -> HtmlTable:
-    """Return the table of the scores of the models, and of their comparison with chance and with the first model."""
     firsts, others = chapter.overall[:1], chapter.overall[1:]
     headings = [
         heading("model"),
@@ -256,7 +253,6 @@ SCORES: Section[Evidence] = Section("scores", "Models", when=lambda chapter: cha
 
 
 def by_tag(tag: str) -> Section[Evidence]:
-    """Return the section with the scores over the suites of each value of a tag."""
     tag_name = tag.replace("_", " ")
 
     def show(chapter: Evidence) -> Variables:

@@ -53,8 +53,6 @@ def default_path() -> Path:
 
 
 class AnswerCache:
-    """The cache of answers."""
-
     def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
         self.path, self._warn = path, warn
         self.usable, self.damaged, self.hits = True, 0, 0
@@ -190,7 +188,6 @@ def is_of_surroundings(error: Exception, path: Path) -> bool:
 
 
 def _log_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging."""
     # For this statement, unlike others, SQLite does not wait for other processes, so this function waits.
     deadline = time.monotonic() + _TIMEOUT
     while True:

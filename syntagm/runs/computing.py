@@ -74,7 +74,6 @@ class _Loaded:
         self._asking: Asking | None = None
 
     def opening(self) -> Outcome:
-        """Return the plan, for the ledger."""
         opened = opening(self._work.task, self.model, self.options, self.plan, self._work.command)
         units = [[unit.name, unit.suite, unit.first, unit.last, unit.size] for unit in opened.units]
         head: dict[str, Any] = {"record": opened.record, "units": units, "tables": opened.tables}
@@ -82,7 +81,6 @@ class _Loaded:
         return Outcome(head, {name: [content] for name, content in opened.files.items()})
 
     def compute(self, name: str, order: Mapping[str, Any], cache: AnswerCache | None, progress: Progress) -> Outcome:
-        """Compute a unit."""
         task = self._work.task
         if self.model.fingerprint != order["fingerprint"]:
             raise ModelError(

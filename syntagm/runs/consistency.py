@@ -18,7 +18,6 @@ _CURE = "Undo this change of run.json: a run of something else needs a folder of
 
 
 def refuse_contradictions(run: Run, entries: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse a record that contradicts the ledger or the tables of its run."""
     place = f"{run.folder}/run.json"
     names = [suite.name for suite in run.suites]
     _require(f"{place}, suites", names, list(dict.fromkeys(names)), "each name once")

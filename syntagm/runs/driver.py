@@ -102,7 +102,6 @@ class _Driver:
         self._seconds = _Seconds()
 
     def run(self) -> Iterator[tuple[Job, Run | SyntagmError]]:
-        """Evaluate all models; see `drive`."""
         try:
             yield from self._run()
         except BaseException as error:
@@ -135,7 +134,6 @@ class _Driver:
         self._progress.noted(f"the workers took {spent}; units were committed in {self._seconds.committing:.2f} s")
 
     def _receive(self, arrivals: Sequence[Arrival]) -> None:
-        """Handle outcomes."""
         if arrivals:
             self._staff.barren = 0
         errors = [(arrival, arrival.error()) for arrival in arrivals]
@@ -183,7 +181,6 @@ class _Driver:
             queue.extend(self._commit(commits))
 
     def _perform(self, number: int, effect: states.Effect) -> Sequence[states.Event]:
-        """Carry out an effect, and return what became of it."""
         model, opened = self._models[number], self._open.get(number)
         match effect:
             case states.Lock():
@@ -221,7 +218,6 @@ class _Driver:
         return states.Locked()
 
     def _open_run(self, opened: _Open, arrival: Arrival) -> states.Event:
-        """Open the ledger with the plan of a worker."""
         head, model = arrival.head, self._models[arrival.piece.model]
         if not arrival.settle():
             return states.Damaged(arrival)
@@ -247,7 +243,6 @@ class _Driver:
         return states.Opened(missing, opened.ledger.complete)
 
     def _finish(self, opened: _Open, arrival: Arrival) -> states.Event:
-        """Finish a run with the results that a worker has encoded."""
         try:
             if not arrival.settle():
                 return states.Damaged(arrival)
@@ -258,7 +253,6 @@ class _Driver:
         return states.Accepted(arrival.piece)
 
     def _commit(self, units: Mapping[int, Sequence[Arrival]]) -> Iterator[tuple[int, states.Event]]:
-        """Commit units, given by their model, and report them."""
         began = time.monotonic()
         commits = {number: self._pool.submit(_committed, self._open[number].ledger, units[number]) for number in units}
         wait(commits.values())
@@ -281,7 +275,6 @@ class _Driver:
                 yield number, states.Accepted(arrival.piece)
 
     def _close(self, number: int, error: SyntagmError | None) -> None:
-        """Unlock a run directory, and report its model."""
         job, model, opened = self._jobs[number], self._models[number], self._open.pop(number, None)
         if opened:
             opened.close(error)
@@ -302,7 +295,6 @@ class _Driver:
         self._results.append((job, run))
 
     def _note(self, arrival: Arrival, committing: float = 0.0) -> None:
-        """Note what a worker delivered, and add up its time."""
         loading, computing = arrival.seconds
         self._seconds.loading += loading
         self._seconds.computing += computing
@@ -338,14 +330,12 @@ class _Staff:
         self._refused, self._reason = -math.inf, ""
 
     def start(self, count: int) -> None:
-        """Start so many workers."""
         names = [f"w{self._started + number}" for number in range(1, count + 1)]
         self._executor.start(names, self._session)
         self._started += count
         self._progress.noted(f"workers started: {', '.join(names)}")
 
     def replace(self, ended: Sequence[Ended], left: int) -> None:
-        """Start workers for those that have ended, as far as there is work for them."""
         self._ended += len(ended)
         alive = self._started - self._ended
         new = min(self._executor.count, left) - alive

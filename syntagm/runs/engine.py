@@ -91,7 +91,6 @@ def execute(
 
 
 def planned(task: Task[Any], model: LanguageModel, suites: Iterable[Suite], recorded: Options) -> tuple[Options, Plan]:
-    """Plan a run."""
     families.refuse_unable(model, task.queries)
     options = options_of(task, model, recorded)
     noted: list[Finding] = []
@@ -129,7 +128,6 @@ def recall(asking: Asking, answer: Surprisals | None) -> None:
 def compute(
     task: Task[Any], asking: Asking, unit: Unit, content: Any, cache: Cache | None, progress: Progress
 ) -> tuple[Judged, int]:
-    """Score the questions of a unit with the model, and judge the answers."""
     questions = task.ask(content)
     answered = cached = 0
 
@@ -174,7 +172,6 @@ def _score_portion(
     cache: Cache | None,
     done: Callable[[int], None],
 ) -> Iterator[Surprisals]:
-    """Yield the answers for a portion of texts, from the cache or the model."""
     # Portions don't depend on the content of the cache, and the answers of each are cached as soon as it is finished.
     # So a run that is resumed after a kill computes each portion either fully or not at all. A model that computes each
     # text on its own, such as one on a server, loses little: what it answered before an error is cached, too.

@@ -84,7 +84,6 @@ class Exchange:
         self.pulse = folder / "pulse"
 
     def create(self) -> None:
-        """Create the empty exchange; by the driver."""
         for name in ("models", "offers", "leases", "files", "outcomes", "logs"):
             (self.folder / name).mkdir()
         self.pulse.touch()
@@ -94,7 +93,6 @@ class Exchange:
         self._write(self.folder / "models" / f"{model:06d}.json", json.dumps(order).encode())
 
     def order(self, model: int) -> dict[str, Any]:
-        """Read what the driver wrote of a model."""
         order: dict[str, Any] = json.loads(regular.content(self.folder / "models" / f"{model:06d}.json"))
         return order
 
@@ -103,7 +101,6 @@ class Exchange:
         return "fingerprint" in self.order(model)
 
     def offer(self, piece: Piece) -> None:
-        """Offer a piece to the workers."""
         folder = self.folder / "offers" / f"{piece.model:06d}"
         folder.mkdir(exist_ok=True)
         # A file that a worker took may still exist for the cache of this machine, and then it can't be made again.
@@ -111,7 +108,6 @@ class Exchange:
         os.rename(temporary, folder / f"{piece.place:06d}.{piece.name}")
 
     def withdraw(self, model: int) -> None:
-        """Delete the offers of a model."""
         shutil.rmtree(self.folder / "offers" / f"{model:06d}", ignore_errors=True)
 
     def offers(self) -> dict[int, list[Piece]]:
@@ -137,23 +133,19 @@ class Exchange:
         return True
 
     def lease_of(self, piece: Piece, worker: str) -> Path:
-        """Return the file of a lease."""
         return self.folder / "leases" / f"{piece}.{worker}"
 
     def leases(self) -> Iterator[tuple[Piece, str]]:
-        """Yield the pieces that workers have taken, each with its worker."""
         for name in sorted(os.listdir(self.folder / "leases")):
             yield _parsed(name)
 
     def renew(self, lease: Path, answered: int) -> None:
-        """Renew a lease, and tell how many questions of its piece are answered."""
         os.utime(lease)
         # Unlike writing, this takes no space, and can't create a file. A piece is not lost for want of the number.
         with contextlib.suppress(OSError):
             os.truncate(lease, answered)
 
     def release(self, piece: Piece, worker: str) -> None:
-        """End a lease."""
         self.lease_of(piece, worker).unlink(missing_ok=True)
 
     def deliver(self, piece: Piece, worker: str, outcome: Outcome) -> None:
@@ -184,7 +176,6 @@ class Exchange:
         return arrivals
 
     def log(self, worker: str) -> Path:
-        """Return the file for all that a worker prints."""
         return self.folder / "logs" / f"{worker}.log"
 
     def last_words(self, worker: str) -> str:

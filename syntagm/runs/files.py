@@ -148,7 +148,6 @@ def read_ledger(folder: Path, record: Mapping[str, Any]) -> dict[str, dict[str, 
 def ledger_lines(
     content: bytes, path: Path, verified: bool = False
 ) -> tuple[dict[str, dict[str, Any]], list[RunError]]:
-    """Parse the lines of a ledger."""
     entries: dict[str, dict[str, Any]] = {}
     faults: list[RunError] = []
     *lines, rest = content.split(b"\n")

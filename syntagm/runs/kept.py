@@ -28,7 +28,6 @@ class _Memory:
         self._lock = threading.RLock()
 
     def get(self, key: tuple[int, str, str]) -> pl.DataFrame | None:
-        """Return a table, if it is there."""
         with self._lock:
             if key not in self._tables:
                 return None
@@ -66,7 +65,6 @@ class Kept:
         weakref.finalize(run, _memory.drop, self._number).atexit = False
 
     def table(self, kind: str, suite: str, read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-        """Return a table from memory, or else read it and hold it."""
         # It is a copy, which shares the values: in a frame of polars, columns are replaced, and values never are. So
         # what is written into it stays there, and doesn't change the run.
         key = (self._number, kind, suite)

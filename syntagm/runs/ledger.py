@@ -70,7 +70,6 @@ class Opening:
 
 
 def opening(task: Task[Any], model: LanguageModel, options: Options, plan: Plan, command: str) -> Opening:
-    """Return what the ledger has to know of a plan."""
     record = new_record(task, model, options, plan, command)
     return Opening(record, plan.units, tuple(task.tables(options)), plan.files, plan.warnings)
 
@@ -198,7 +197,6 @@ class Ledger:
         return self._folder / "shards" / f"{line['shard']}.{ending}"
 
     def run(self) -> Run:
-        """Read the run from the folder."""
         return open_run(self._folder)
 
     @contextlib.contextmanager
@@ -229,7 +227,6 @@ class Ledger:
 
 
 def _write_results(folder: Path, recorded: Mapping[str, Any]) -> None:
-    """Write all results of a finished run, and its record with their hashes."""
     run = Run(folder, dict(recorded), read_ledger(folder, recorded))
     for name, parts in encoded_results(run).items():
         atomic.write_parts(folder / name, parts)
@@ -237,7 +234,6 @@ def _write_results(folder: Path, recorded: Mapping[str, Any]) -> None:
 
 
 def _write_record(folder: Path, recorded: Mapping[str, Any], results: Mapping[str, str]) -> None:
-    """Write the record of a finished run, with the hashes of the results and of the ledger."""
     hashes = {LEDGER: _hash_of(folder / LEDGER), **results}
     RECORD.write(folder / "run.json", {**recorded, "files": recorded["files"] | hashes})
 

@@ -30,7 +30,6 @@ class MemoryLedger:
         return list(opening.units)
 
     def commit(self, unit: Unit, judged: Judged, cached: int) -> None:
-        """Store the tables of a unit."""
         entry: dict[str, Any] = {"suites": judged.suites} if judged.suites else {}
         self._entries[unit.name] = entry | {"undefined": dict(judged.undefined), "cached": cached}
         self._tables |= {(unit.name, ending): table for ending, table in judged.tables.items()}

@@ -15,8 +15,6 @@ OPEN, RESULTS = "open", "results"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Piece:
-    """A piece of work."""
-
     model: int  # the number of the model
     place: int  # the place among the pieces of the model: the largest units come first
     # The name of the unit; `OPEN` for the opening (load the model and plan its run), `RESULTS` for the results (encode
@@ -73,7 +71,6 @@ class Arrival(ABC):
         # names.
 
     def error(self) -> SyntagmError | None:
-        """Return the refusal of the worker, if it is one."""
         if not (said := self.head.get("error")):
             return None
         kind = getattr(errors, said["kind"], RunError)
@@ -146,7 +143,6 @@ class Pace:
         self.units: list[float] = []
 
     def note(self, piece: Piece, seconds: Sequence[float]) -> None:
-        """Note what a piece took; see `Outcome.seconds`."""
         loading, computing = seconds
         self.loading = loading or self.loading
         if piece.name not in (OPEN, RESULTS):

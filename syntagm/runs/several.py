@@ -68,7 +68,6 @@ def comparable(first: Run, second: Run) -> list[str]:
 
 
 def comparable_pairs(runs: Sequence[tuple[str, Run]]) -> dict[tuple[str, str], list[str]]:
-    """Return for each two named runs the suites on which they are comparable."""
     return {(a, b): comparable(first, second) for (a, first), (b, second) in combinations(runs, 2)}
 
 
@@ -131,7 +130,6 @@ def not_asked(runs: Sequence[Run]) -> list[str]:
 
 
 def having(runs: Sequence[Run], suite: str) -> list[tuple[str, Run]]:
-    """Return the runs that include a suite, with their names as in `named`."""
     return [(name, run) for name, run in named(runs) if any(record.name == suite for record in run.suites)]
 
 

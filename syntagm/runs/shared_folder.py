@@ -73,18 +73,15 @@ class SharedFolder(Executor):
             thread.join()
 
     def describe(self, model: int, order: Mapping[str, Any]) -> None:
-        """Write what workers have to know of a model."""
         self._files.describe(model, order)
 
     def offer(self, piece: Piece) -> None:
         self._files.offer(piece)
 
     def withdraw(self, model: int) -> None:
-        """Delete the offers of a model."""
         self._files.withdraw(model)
 
     def events(self, wait: float) -> Sequence[Event]:
-        """Return what has happened."""
         time.sleep(wait)
         # The order matters: what a worker delivered before it ended has arrived when its end is known.
         ended = self.ended()

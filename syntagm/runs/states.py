@@ -179,8 +179,6 @@ Effect: TypeAlias = Lock | Offer | Accept | Remove | Answer | Warn | Withdraw | 
 
 
 class Model:
-    """A model of a command."""
-
     def __init__(self, number: int, label: str) -> None:
         self.number, self.label = number, label
         self.state = State.WAITING
@@ -196,11 +194,9 @@ class Model:
 
     @property
     def accepting(self) -> frozenset[str]:
-        """The names of the pieces that are being accepted."""
         return frozenset(self._accepting)
 
     def awaits(self, piece: Piece) -> bool:
-        """Return whether the model waits for a piece, and would accept it."""
         return piece.name in self._awaited and self.state is not State.FAILED
 
     def place(self, piece: Piece) -> str:

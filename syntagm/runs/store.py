@@ -247,7 +247,6 @@ class Run:
         return self._kept.table(name, "", make)
 
     def _all_results(self) -> pl.DataFrame:
-        """Return the results of all suites."""
         # A finished run has them in one file, which is decoded several times faster than those of all units. These are
         # the original, so each must still be what was written; and if the file is not, nothing is lost.
         if self.root is None or not self.done or RESULTS not in self.record["files"]:
@@ -554,12 +553,10 @@ Runs: TypeAlias = Run | str | Path | Sequence[Run | str | Path]
 
 
 def run_of(run: Run | str | Path) -> Run:
-    """Return a run, which may be given as its run directory."""
     return run if isinstance(run, Run) else open_run(run)
 
 
 def runs_of(runs: Runs) -> list[Run]:
-    """Return runs, of which some are given as run directories or as folders of run directories."""
     parts = [runs] if isinstance(runs, Run | str | Path) else runs
     return [
         run for part in parts for run in ([part] if isinstance(part, Run) else map(open_run, run_folders(Path(part))))

@@ -52,7 +52,6 @@ class _Heart:
         threading.Thread(target=self._run, daemon=True).start()
 
     def renew(self, lease: Path | None) -> None:
-        """Renew this lease from now on."""
         self._lease = lease
 
     def _run(self) -> None:

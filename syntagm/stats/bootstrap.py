@@ -147,7 +147,6 @@ def interval(draws: ArrayLike, units: int) -> tuple[float, float]:
 
 
 def generator(key: str, seed: int) -> np.random.Generator:
-    """Return the random generator for a name and a seed."""
     digest = hashlib.sha256(key.encode()).digest()
     words: Sequence[int] = np.frombuffer(digest, "<u4").tolist()
     return np.random.Generator(np.random.PCG64([seed, *words]))

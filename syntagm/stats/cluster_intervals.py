@@ -377,7 +377,6 @@ BINS = 10
 
 
 def means_in_bins(pairs: pl.DataFrame, properties: Sequence[str], bins: int = BINS) -> pl.DataFrame:
-    """Compute accuracy with its interval, and the mean of the property, for each model, property and bin."""
     # The result has the columns of `BINNED_SCHEMA`.
     rows: list[tuple[object, ...]] = []
     for (model,), table in pairs.group_by("model", maintain_order=True):

@@ -37,8 +37,6 @@ _Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Association:
-    """A correlation."""
-
     method: str  # "Pearson" or "Spearman"
     # From -1 to 1. nan with fewer than 3 pairs + 1 for each control variable, because residuals are then always on a
     # line; nan also if a variable is constant.

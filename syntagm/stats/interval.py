@@ -115,7 +115,6 @@ class Spread:
         return (f"only {count} {name}",) if count < FEW else ()
 
     def interval(self, low: float, high: float, kind: str, p: float = nan) -> Interval:
-        """Return an interval from this variance."""
         return Interval(low, high, f"{kind}; {self.method}", p, self.remarks)
 
 

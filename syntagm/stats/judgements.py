@@ -149,7 +149,6 @@ class Reliability:
 
 
 def split_halves(people: int, numbers: Callable[[NDArray[np.bool_]], Numbers], splits: int, seed: int) -> Reliability:
-    """Return the reliability of numbers of items by split halves of people."""
     # For each random split, the numbers of the items from both halves are correlated; the mean correlation r gives the
     # reliability of all people together as 2 r / (1 + r) (Spearman 1910, Brown 1910).
     generator = np.random.default_rng(seed)

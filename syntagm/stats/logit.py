@@ -38,8 +38,6 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A fitted model."""
-
     # The coefficients, intercept first; nan if there are no estimates (see `message`).
     coefficients: tuple[Coefficient, ...]
     loglik: float  # `loglik`, `loglik_null`: the log-likelihood of the model, and of the intercept alone, in nats

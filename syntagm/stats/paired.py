@@ -43,7 +43,6 @@ class Verdicts:
 
     @property
     def discordant(self) -> int:
-        """The number of items that the two models judge differently."""
         return self.only_a + self.only_b
 
 
@@ -76,7 +75,6 @@ class Comparison:
 
 
 def refuse_others_than_verdicts(measure: str, kind: Kind, what: str) -> None:
-    """Refuse a measure whose values are not verdicts."""
     if kind is not Kind.VERDICT:
         raise UsageError(
             what, f"{measure}, whose values are {kind.described}", "a measure whose values are verdicts",
@@ -101,7 +99,6 @@ def pair(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
 
 
 def discordant(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return the pairs of verdicts that differ, in order."""
     return _defined(pairs).filter(pl.col("value_a") != pl.col("value_b"))
 
 

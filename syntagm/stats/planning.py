@@ -156,7 +156,6 @@ class TwoModels:
     # pilot's. In each suite, items are discordant as often as in the pilot, in favour of one model by the difference.
 
     def __init__(self, differences: Sequence[Numbers]) -> None:
-        """Prepare the pilot."""
         if not differences or not all(map(len, differences)):
             raise InputError("power", "a suite without items", "items in every suite")
         if sum(map(len, differences)) < 2:
@@ -190,7 +189,6 @@ class TwoClasses:
     # and by the interactions of suite and model and of item and model.
 
     def __init__(self, first: Mapping[str, Numbers], second: Mapping[str, Numbers]) -> None:
-        """Prepare the pilot."""
         if bootstrap.current().suites == "fixed":
             raise UsageError("power", "--suites fixed with classes of models", "random suites")
         sides = [list(values.values()) for values in model_classes.complete(first, second)]
@@ -245,7 +243,6 @@ class People:
     # With two conditions, each person sees each item in one of them, and each item is seen in both.
 
     def __init__(self, pilot: Judgements, against: float = 0.5) -> None:
-        """Fit the model of the pilot."""
         if pilot.second is None and pilot.kind is Kind.VERDICT and not 0 < against < 1:
             raise UsageError("--against", f"{against:g}", "a number between 0 and 1 for judgements of 0 and 1")
         self.against, self.kind, self.paired = against, pilot.kind, pilot.second is not None

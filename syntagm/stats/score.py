@@ -65,7 +65,6 @@ def accuracy(results: pl.DataFrame, kind_of: KindOf, tolerance: float) -> list[E
 
 
 def accuracies(tallied: pl.DataFrame, kind_of: KindOf) -> list[Estimate]:
-    """Compute the accuracies of a tally, like `accuracy`."""
     return [estimate(group, [sample]) for group, sample in samples(tallied, kind_of)]
 
 
@@ -92,7 +91,6 @@ def scores(
     tag: str = "",
     labels: Mapping[str, str] | None = None,
 ) -> list[Estimate]:
-    """Compute the scores of a tally, like `score`."""
     suites = [suite for suite, names in predictions.items() if names and (rule in ("first", "all") or rule in names)]
     labels = dict.fromkeys(suites, "") if labels is None else labels
     by_model: dict[str, dict[str, Sample]] = {}
@@ -188,7 +186,6 @@ def tally(results: pl.DataFrame, tolerance: float) -> pl.DataFrame:
 
 
 def samples(tallied: pl.DataFrame, kind_of: KindOf) -> Iterator[tuple[Group, Sample]]:
-    """Yield the items of each row of a tally."""
     if tallied.is_empty():
         return
     sizes = tallied["value"].list.len()
@@ -244,7 +241,6 @@ def of_results(results: pl.DataFrame, measure: str, kind: Kind, tolerance: float
 
 
 def of_values(suite: str, kind: Kind, values: ArrayLike, ties: int = 0, undefined: int = 0) -> Sample:
-    """Return the items of one suite, given their values and their kind."""
     return Sample(suite, kind, np.asarray(values, np.float64), ties, undefined)
 
 

@@ -192,7 +192,6 @@ def equivalence_of_strata(strata: Strata, bound: float) -> float:
 
 
 def _p(distance: float, spread: Spread, one_sided: int = 0) -> float:
-    """Return the p-value of a distance from the hypothesis."""
     from scipy.special import ndtr, stdtr
 
     if not spread.variance > 0:
@@ -300,7 +299,6 @@ class _Suites:
         return cls(samples, means_of(samples), variances_of(samples))
 
     def without(self, place: int) -> "_Suites":
-        """Return all suites but one."""
         samples, variances = list(self.samples), list(self.variances)
         del samples[place], variances[place]
         return _Suites(samples, np.delete(self.means, place), variances)

@@ -45,7 +45,6 @@ class Split:
     drawn: Numbers  # (draws, parts), the variances that are as likely, given the data
 
     def shares(self) -> list[Share]:
-        """Return the share of each part, with its interval."""
         low, high = np.percentile(self.drawn / self.drawn.sum(axis=1, keepdims=True), (2.5, 97.5), axis=0).tolist()
         found = (self.variances / self.variances.sum()).tolist()
         sds = (self.variances**0.5).tolist()

@@ -62,7 +62,6 @@ def as_file(text: str, name: str) -> Iterator[Path]:
 
 
 def suite(text: str, name: str) -> Suite:
-    """Read the suite of a text."""
     found, unread = suites(text, name)
     if unread:
         raise InputError(name, unread[0].message, "", unread[0].cure)
@@ -97,7 +96,6 @@ class Preview:
 
 
 def preview(found: Suite) -> Preview:
-    """Return what a preview shows of a suite."""
     conditions = list(dict.fromkeys(name for item in found.items for name in item.sentences))
     sentences = sum(len(item.sentences) for item in found.items)
     compared = {
@@ -170,12 +168,10 @@ class Draft:
 
     @property
     def conditions(self) -> list[str]:
-        """The conditions, in order."""
         return list(dict.fromkeys(name for item in self._items for name in item.sentences))
 
     @property
     def regions(self) -> list[str]:
-        """The names of regions, in order."""
         sentences = (sentence for item in self._items for sentence in item.sentences.values())
         return list(dict.fromkeys(region.name for sentence in sentences for region in sentence.regions))
 
@@ -213,7 +209,6 @@ def with_prediction(text: str, name: str, prediction: Prediction) -> str:
 
 
 def without_prediction(text: str, name: str, which: str) -> str:
-    """Remove a prediction from the text of a table."""
     found = suite(text, name)
     kept = tuple(one for one in found.predictions if one.name != which)
     return spreadsheet.text_of(replace(found, predictions=kept), by_item=is_by_item(text))

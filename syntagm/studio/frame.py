@@ -64,7 +64,6 @@ class Ways:
 def respond(
     ways: Ways, here: str, template: str, title: str, variables: Mapping[str, Any], status: int = 200
 ) -> Response:
-    """Return an answer with a page of the studio."""
     style = Markup('<link rel="stylesheet" href="/studio.css">')
     script = Markup('<script src="/studio.js" defer></script>')
     shown = [(label, path, path == here) for label, path in ways.listed]

@@ -71,8 +71,6 @@ END_RECORD = record.Form(
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job."""
-
     number: str  # its number, which is the name of its folder
     folder: Path
     suite: str  # the name of the suite's file
@@ -87,7 +85,6 @@ class Job:
         return self.folder / self.suite
 
     def run_folder(self, label: str) -> Path:
-        """Return the run directory of a model."""
         return self.folder / RUNS / label
 
     @property
@@ -138,7 +135,6 @@ class Limits:
     waiting: int = 20
 
     def __str__(self) -> str:
-        """Return them in words."""
         return (
             f"One job runs at a time, at most {self.waiting} wait. A job may take {self.hours:g} hours "
             f"and {self.gigabytes:.1f} GB of memory."
@@ -162,7 +158,6 @@ class Jobs:
         self._thread = threading.Thread(target=self._work, daemon=True, name="jobs")
 
     def start(self) -> None:
-        """Begin to work on the jobs."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -227,7 +222,6 @@ class Jobs:
         )
 
     def state(self, job: Job) -> State:
-        """Return how a job stands."""
         return self.ended(job)[0]
 
     def ended(self, job: Job) -> tuple[State, str]:
@@ -416,7 +410,6 @@ def refuse_changed(job: Job) -> None:
 
 
 def faults(folder: Path) -> dict[Path, SyntagmError]:
-    """Return an error for each file of a job that is damaged."""
     found: dict[Path, SyntagmError] = {}
     try:
         job = Jobs(folder.parent.parent, {}).find(folder.name)

@@ -67,7 +67,6 @@ class Store:
         self._lock = threading.Lock()
 
     def names(self) -> list[str]:
-        """Return the names of all suites."""
         try:
             with os.scandir(self.folder) as entries:
                 found = [entry.name for entry in entries if NAME.fullmatch(entry.name) and _is_own(entry)]
@@ -82,7 +81,6 @@ class Store:
         return _document(name, content)
 
     def save(self, name: str, text: str, base: str) -> Document:
-        """Save a suite."""
         path, content = self._path(name), text.encode()
         if len(content) > limits.BODY:
             raise UsageError(f"suite {name}", f"{len(content):,} bytes", f"at most {limits.BODY:,}")
@@ -119,7 +117,6 @@ class Store:
         return sorted(found, key=lambda version: -version.number)
 
     def version(self, name: str, number: int) -> Document:
-        """Read a version of a suite."""
         found = next((version for version in self.versions(name) if version.number == number), None)
         content = self._content(found.path) if found else None
         if found is None or content is None:
@@ -181,7 +178,6 @@ def _is_own(entry: "os.DirEntry[str]") -> bool:
 
 
 def faults(folder: Path) -> dict[Path, SyntagmError]:
-    """Return an error for each version of a suite that is damaged."""
     found: dict[Path, SyntagmError] = {}
     for path in sorted((folder / HISTORY).glob("*/*")):
         match = _VERSION.fullmatch(path.name)

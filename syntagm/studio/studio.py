@@ -39,7 +39,6 @@ class JobPages:
         self._lock = threading.Lock()
 
     def routes(self) -> list[Route]:
-        """Return the routes of the pages."""
         return [
             Route("/jobs", self.overview),
             Route("/jobs", self.change, methods=("POST",)),
@@ -49,7 +48,6 @@ class JobPages:
         ]
 
     def overview(self, asked: Asked) -> Response:
-        """List all jobs."""
         listed = [_described(job, *self.jobs.standing(job)) for job in reversed(self.jobs.all())]
         running = [entry["number"] for entry in listed if entry["open"]]
         variables = {
@@ -60,7 +58,6 @@ class JobPages:
         return frame.respond(self.ways, "/jobs", "jobs.html", "Jobs", variables)
 
     def show(self, asked: Asked) -> Response:
-        """Show a job."""
         job = self._find(asked)
         variables = {
             "job": _described(job, *self.jobs.standing(job)),
@@ -94,7 +91,6 @@ class JobPages:
             raise Missing(error.place, error.found, error.expected, error.cure) from error
 
     def _open(self, asked: Asked) -> tuple[Shelf, Served]:
-        """Return the runs of a job for their pages."""
         job = self._find(asked)
         if not job.done:
             raise Missing(f"job {job.number}", "no results yet", "a job that is done", "See how it stands at /jobs.")
@@ -174,7 +170,6 @@ class Studio:
         return RESULTS if self.bench.models else ""
 
     def routes(self) -> list[Route]:
-        """Return the routes of all pages."""
         written: list[Route] = []
         if self.store and self.jobs:
             written = Writing(self.store, self.library, self.jobs, self.ways).routes()

@@ -230,7 +230,6 @@ class Trial:
 
     @property
     def changed(self) -> bool:
-        """Whether a sentence was edited."""
         return dict(self.pinned) != dict(self.edited)
 
     def as_suite(self) -> Suite:
@@ -248,7 +247,6 @@ class Trying:
         self.bench, self.library, self.ways = bench, library, ways
 
     def routes(self) -> list[Route]:
-        """Return the routes of the page."""
         keeping = [Route("/try/keep", self.keep, methods=("POST",))] if self.library.store else []
         return [Route("/try", self.show), *keeping]
 

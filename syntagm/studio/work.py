@@ -41,18 +41,15 @@ class Reporter(Progress):
         self._write()
 
     def planned(self, total: int, done: int, suites: int) -> None:
-        """Report the size of the run."""
         self._now = replace(self._now, total=total, done=done, note="")
         self._write()
 
     def answered(self, suite: str, questions: int) -> None:
-        """Report answered questions."""
         self._now = replace(self._now, done=self._now.done + questions)
         if time.monotonic() - self._last > _EVERY:
             self._write()
 
     def warned(self, message: str) -> None:
-        """Print a warning to the log."""
         print(f"warning: {message}", flush=True)
 
     def _write(self) -> None:
@@ -76,7 +73,6 @@ def evaluation_of(job: Job, permissions: Permissions) -> Evaluation:
 
 
 def main(arguments: list[str]) -> int:
-    """Carry out a job; return the exit code."""
     folder, permissions = Path(arguments[0]), of_flags(arguments[1:])
     with contextlib.suppress(OSError):
         os.nice(_NICE)

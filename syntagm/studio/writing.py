@@ -42,7 +42,6 @@ EDITOR = PAGES / "lib" / "editor.js"
 
 
 def has_editor() -> bool:
-    """Return whether this installation has the editor."""
     return EDITOR.is_file()
 
 
@@ -67,7 +66,6 @@ class Writing:
         self.store, self.library, self.jobs, self.ways = store, library, jobs, ways
 
     def routes(self) -> list[Route]:
-        """Return the routes of the pages."""
         bundle = [Route("/editor.js", lambda asked: content(regular.content(EDITOR), "text/javascript"), "open")]
         return [
             *(bundle if has_editor() else ()),
@@ -189,7 +187,6 @@ class Writing:
         return content(json.dumps(self._read(asked.names["name"]).digest).encode(), "application/json")
 
     def export(self, asked: Asked) -> Response:
-        """Return a suite in a format, as a file to save."""
         name, kind = asked.names["name"], asked.field("as")
         endings = writable()
         if kind not in endings:
@@ -209,7 +206,6 @@ class Writing:
             return download(regular.content(path), "application/octet-stream", _harmless(path.name))
 
     def version(self, asked: Asked) -> Response:
-        """Return an earlier version of a suite as a file to save."""
         number = whole("version", asked.names["number"], least=1)
         document = self.store.version(asked.names["name"], number)
         return download(document.text.encode(), "text/plain", _harmless(document.name))

@@ -51,8 +51,6 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """An operator with its two operands."""
-
     operator: Operator
     left: "Node"
     right: "Node"
@@ -137,7 +135,6 @@ def parse(text: str) -> Formula:
 
 
 def parse_at(text: str, place: str) -> Formula:
-    """Parse a formula of a file; errors name its place, too."""
     try:
         return parse(text)
     except FormulaError as error:

@@ -221,11 +221,9 @@ class Draw:
 
     @property
     def needs_pilot(self) -> bool:
-        """Whether the number of items is still to be chosen by a pilot."""
         return self.stop_at is not None and self.limit is None
 
     def of(self, suites: Iterable[Suite]) -> "Sampled":
-        """Return the suites with the items that are drawn."""
         return Sampled(suites, self)
 
 

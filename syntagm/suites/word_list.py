@@ -142,12 +142,10 @@ class WordList:
 
 
 def bundled() -> list[str]:
-    """Return the names of the bundled lists."""
     return sorted(path.stem for path in _LEXICON.glob("*.csv"))
 
 
 def read_word_list(name: str | Path) -> WordList:
-    """Read a bundled list or a file."""
     # name: name of a bundled list, such as `verbs`, or path of a file. Text may end with `?faults=keep`, which reads a
     # published list unchanged. A `Path` has no options. Neither does text that is itself the path of a file, because a
     # folder may be called `gpt2?bos=no`.
@@ -179,7 +177,6 @@ def kept(content: bytes, place: str) -> WordList:
 
 
 def _split_options(name: str | Path) -> tuple[str, str]:
-    """Split a name into the name of the list or file, and the options."""
     if isinstance(name, Path) or "?" not in name or Path(name).is_file():
         return str(name), ""
     path, _, options = name.rpartition("?")

@@ -55,7 +55,6 @@ def tokenizer_file(folder: Path, make: Callable[[], Tokenizer]) -> Path:
 
 
 def read_tokenizer(path: Path, **symbols: str) -> Any:
-    """Load the tokenizer in a file."""
     fast: Any = transformers.PreTrainedTokenizerFast
     try:
         return fast(tokenizer_file=str(regular.checked(path, regular.MAX_BYTES)), **symbols)

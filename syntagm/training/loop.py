@@ -33,7 +33,6 @@ class AveragedSGD(torch.optim.SGD):
 
     @property
     def averaging(self) -> bool:
-        """Whether weights are averaged."""
         return bool(self.state)
 
     def average(self) -> None:
@@ -220,7 +219,6 @@ class _Training:
         self.saved = time.monotonic()
 
     def run(self) -> None:
-        """Train for all remaining epochs."""
         self._resume()
         # Otherwise the first process could finish and delete the state before another process has read it.
         _wait_for_all(self.world)
@@ -406,7 +404,6 @@ class _Training:
             state.save(self.folder / record.STATE, self.place, tensors)
 
     def _resume(self) -> None:
-        """Load the saved state, if there is one."""
         if (saved := state.load(self.folder / record.STATE)) is None:
             return
         place, tensors = saved

@@ -86,7 +86,6 @@ def _model(parser: str, permissions: Permissions) -> LanguageModel:
 
 
 def _program(parser: str, permissions: Permissions) -> Start:
-    """Read how a parser is started."""
     refuse_unless_allowed(parser, permissions.allow_exec)
     path = Path(parser.removeprefix(EXEC))
     if not path.is_file():
@@ -104,7 +103,6 @@ def _program(parser: str, permissions: Permissions) -> Start:
 
 
 def _by_program(program: Start, parser: str, sentences: Sequence[str]) -> Iterator[Tree]:
-    """Yield the trees that a program prints."""
     with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as answer:
         asked.writelines(f"{sentence}\n".encode() for sentence in sentences)
         asked.seek(0)

@@ -140,7 +140,6 @@ class TransformerSize:
 
 
 def refuse_long_rows(window: int, size: TransformerSize) -> None:
-    """Refuse a window longer than the model's positions."""
     if window > size.positions:
         raise UsageError("window", str(window), f"at most the model's positions ({size.positions})")
 

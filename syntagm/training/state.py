@@ -75,7 +75,6 @@ def load(folder: Path) -> tuple[Place, dict[str, Tensor]] | None:
 
 
 def load_best(folder: Path, place: Place) -> dict[str, Tensor]:
-    """Load the weights of the best evaluation."""
     path = folder / place.best_file
     try:
         tensors, metadata = _load(path)

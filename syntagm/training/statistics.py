@@ -17,7 +17,6 @@ _NAMED = 5
 
 
 def statistics(vocabulary: Vocabulary, sentences: int, words: int, held_out: Iterable[Sequence[str]]) -> dict[str, Any]:
-    """Return the statistics of texts for `training.json`."""
     classes = vocabulary.seen_classes
     return {
         "sentences": sentences,

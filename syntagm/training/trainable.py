@@ -103,7 +103,6 @@ class Trainable(Generic[S]):
 
     @property
     def options(self) -> tuple[Flag, ...]:
-        """The training options, derived from the settings class."""
         return options(self.settings)
 
     @property

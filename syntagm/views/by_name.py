@@ -87,7 +87,6 @@ def _make(kind: Kind, name: str, runs: "Runs", resampling: "Resampling | None", 
 
 
 def offering(kind: Kind, room: str = "views") -> list[str]:
-    """List the views that offer a table, or those that offer a figure."""
     return [name for name in registry.names(room) if hasattr(registry.find(room, name), MAKERS[kind])]
 
 

@@ -47,7 +47,6 @@ def read_file(file: str, allow_pickle: bool = False) -> tuple[list[Suite], list[
 
 
 def unreadable(file: str, error: InputError) -> Finding:
-    """Return the finding for a file that can't be read."""
     place = error.place.removeprefix(options_of(file)[0]).strip(", /")
     message = ": ".join(filter(None, (place, error.found)))
     message += f"; expected {error.expected}" if error.expected else ""

@@ -62,7 +62,6 @@ class Places:
 
 
 def places(runs: Sequence[Run], x: str = "", series: Sequence[str] = ()) -> Places:
-    """Find the position and the series of each run."""
     # series: the name of the curve of each run. The default is the model family in a controlled experiment, otherwise
     # the name of the model without the number.
     positions = _from_option(runs, x) if x and x not in AXES else _from_runs(runs, x)
@@ -227,7 +226,6 @@ def score_curves(points: Sequence[Point], by: str = "", measure: str = "first") 
 def curves_of(
     runs: Sequence[Run], x: str, series: Sequence[str], by: str, measure: str, scale: Scale
 ) -> tuple[Places, list[Curve]]:
-    """Find the position of each run, and compute the curves. The arguments are the options of the view."""
     placed = places(runs, x, series)
     if scale == "log" and (zero := [point.model for point in placed.points if not point.at > 0]):
         raise UsageError("x=", f"0 on a logarithmic scale, {zero[0]}", "numbers above 0, or scale=linear")

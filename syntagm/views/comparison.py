@@ -77,7 +77,6 @@ class Pairing:
     shared_words: tuple[str, ...] = ()  # what items that share words say of the differences; see `views.shared_words`
 
     def table(self) -> Table:
-        """Return the comparisons as a table."""
         compared = labelled(self.suites, self.overall)
         limits = remarks((name, comparison.difference.remarks) for name, comparison in compared)
         notes = (
@@ -160,7 +159,6 @@ def untested(measure: str, kind: Kind) -> str:
 
 
 def warnings_of(first: Run, second: Run, kind: Kind) -> list[str]:
-    """Return one sentence for each reason why two fill runs are not comparable."""
     return gaps.incomparable(first, second, kind is not Kind.VERDICT)
 
 
@@ -232,12 +230,10 @@ class PairOfRuns:
 
     @property
     def tolerances(self) -> tuple[float, float]:
-        """The tolerances of both runs."""
         return self.first.tolerance, self.second.tolerance
 
 
 def pairs_of_runs(runs: Sequence[Run], rule: str, what: str) -> tuple[list[PairOfRuns], list[str]]:
-    """Pair the items of each two runs."""
     if len(runs) < 2:
         raise UsageError(what, "one run", "two or more")
     found: list[PairOfRuns] = []
@@ -338,7 +334,6 @@ _DIFFERENCE = ("difference", "low", "high")
 
 
 def intervals(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
-    """Describe the intervals of both scores and of the differences, as they were computed."""
     sides = [side for found in comparisons for side in (found.a, found.b, found.difference)]
     return in_words.intervals(side.method for side in sides if side)
 
@@ -358,7 +353,6 @@ def _compared(pair: PairOfRuns) -> tuple[list[Comparison], Comparison]:
 
 
 def labelled(comparisons: Sequence[Comparison], overall: Comparison) -> list[tuple[str, Comparison]]:
-    """Return the comparison on each suite with its name, and the one over all suites."""
     of_suites = [(comparison.group.suite, comparison) for comparison in comparisons]
     return [*of_suites, (f"mean of {len(comparisons)}", overall)]
 
@@ -395,6 +389,5 @@ def _row(name: str, comparison: Comparison) -> tuple[Cell, ...]:
 
 
 def _numbers(*estimates: Estimate | None) -> Iterator[Cell]:
-    """Yield the value and the interval of each estimate."""
     for estimate in estimates:
         yield from map(or_none, (estimate.value, estimate.low, estimate.high) if estimate else (math.nan,) * 3)

@@ -58,7 +58,6 @@ class Chosen:
 
 
 def choose(run: Run, source: Source, names: Sequence[str] = ()) -> Chosen:
-    """Return the conventions that apply to a run."""
     unigrams = None
     if source.unigrams:
         unigrams = read_unigrams(source.unigrams, run, source.tokens, source.case)
@@ -200,7 +199,6 @@ def make_table(
 def _rows(
     run: Run, model: str, chosen: Chosen, tokens: Tokens, suite: str, names: dict[tuple[str, str], str]
 ) -> Iterator[tuple[tuple[Cell, ...], str]]:
-    """Yield each row, and the method of its interval."""
     results = all_results(run, chosen, tokens, suite)
     suites = [record for record in run.suites if (not suite or record.name == suite) and whole(run, record.name)]
     by_suite = {str(name): wide(rows) for (name,), rows in results.group_by("suite", maintain_order=True)}
@@ -281,7 +279,6 @@ def _pairs(model: str, suite: str, by_name: Mapping[str, pl.DataFrame]) -> Itera
 
 
 def draw(table: pl.DataFrame, title: str = "") -> Figure:
-    """Draw the pairs of conventions."""
     models = table["model"].unique(maintain_order=True).to_list()
     suites = {model: counted(table.filter(model=model)["suite"].n_unique(), "suite") for model in models}
     panels = [

@@ -85,7 +85,6 @@ class Effect:
 def differences(
     run: Run, suite: str, measure: str = "each", sentences: pl.DataFrame | None = None
 ) -> list[Differences]:
-    """Compute the differences of all items for each comparison of the predictions of a suite."""
     if not (compared := comparisons(run.suite(suite), measure)):
         return []
     if sentences is None or not run.task.surprisals:
@@ -94,7 +93,6 @@ def differences(
 
 
 def comparisons(record: SuiteRecord, measure: str = "each") -> list[tuple[str, Formula]]:
-    """Return the comparisons of the predictions of a suite, each with the name of its prediction."""
     return [
         (name, comparison)
         for name, formula in _formulas(record, measure).items()
@@ -151,7 +149,6 @@ def first_of_several(record: SuiteRecord) -> str:
 def suite_effects(
     run: Run, suite: str, measure: str = "each", model: str = "", sentences: pl.DataFrame | None = None
 ) -> list[Effect]:
-    """Estimate the effect of each comparison of the predictions of a suite."""
     words, tolerance = SharedWords(), run.tolerance_in_bits
     return [
         _effect(found, Group(model or run.model, suite, found.measure), found.bits, tolerance, run, words)
@@ -253,7 +250,6 @@ def all_effects(runs: Sequence[Run], suite: str, measure: str) -> Iterator[Effec
 
 
 def nothing(suite: str, measure: str) -> UsageError:
-    """Return the error for a suite and a measure that have no effects."""
     chosen = " ".join(filter(None, (f"suite={suite}" if suite else "", f"measure={measure}")))
     return UsageError(f"effects, {chosen}", "no comparison of regions", "predictions of a run of `syntagm run`")
 
@@ -322,7 +318,6 @@ def _named(measure: str) -> str:
 
 
 def frame(estimated: Sequence[Effect]) -> pl.DataFrame:
-    """Return effects as a frame, with the columns of `SCHEMA`."""
     rows = [
         (group.model, group.suite, group.measure, str(effect.comparison), contrast(effect.comparison), effect.estimate.n,
          *effect.estimate.numbers[:3], effect.d)
@@ -346,7 +341,6 @@ def panel(
     labelled: str = "bottom",
     by_suite: bool = False,
 ) -> Spec:
-    """Make a panel with a row for each comparison."""
     apart = several(estimated)
     rows = []
     for of_row, row in zip(estimated, frame(estimated).iter_rows(named=True), strict=True):
@@ -446,7 +440,6 @@ def _told_apart(estimated: Sequence[Effect]) -> tuple[str, ...]:
 
 
 def _reasons(estimated: Sequence[Effect]) -> tuple[str, ...]:
-    """Say why intervals and values of d are missing, if any are."""
     counts = Counter(reason for effect in estimated if (reason := effect.missing))
     return tuple(
         f"{reason[0].upper()}{reason[1:]}, in {count} of {len(estimated)} rows." for reason, count in counts.items()

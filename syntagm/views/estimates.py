@@ -61,7 +61,6 @@ def tabulated(estimates: Sequence[Estimate]) -> Table:
 
 
 def accuracies(run: Run, rule: str = "") -> list[Estimate]:
-    """Compute the accuracy of each suite and measure, or of each suite by one rule."""
     computed = score.accuracies(tally(run, rule), run.kind)
     if not gaps.over_gaps(run):
         return computed
@@ -76,13 +75,11 @@ def accuracies(run: Run, rule: str = "") -> list[Estimate]:
 
 
 def tally(run: Run, rule: str = "") -> pl.DataFrame:
-    """Return the tally of a run under a rule, or of all its measures; see `Run.tally`."""
     refuse_conjunction(run, rule)
     return run.tally(rule)
 
 
 def verdicts(run: Run, rule: str, suite: str | None = None) -> pl.DataFrame:
-    """Return the results of one suite, or of all suites, under a rule; see `stats.score.verdicts`."""
     selected = predictions(run, rule)
     of_suite = selected if suite is None else {suite: selected[suite]}
     return score.verdicts(run.results(suite), of_suite, rule)
@@ -223,7 +220,6 @@ def panel_tag(runs: Sequence[Run]) -> str:
 
 
 def mean_over_suites(kind: Kind) -> str:
-    """Say what the mean over suites is that figures of models show."""
     return (
         "mean accuracy over suites (first prediction)" if kind is Kind.VERDICT else "mean over suites (first measure)"
     )

@@ -67,7 +67,6 @@ class Rescoring:
 
     @property
     def changes(self) -> list[Change]:
-        """The changes that can be tried."""
         settings = [
             Change(setting, value) for setting, own in self._own.items() for value in _SETTINGS[setting] if value != own
         ]
@@ -151,14 +150,11 @@ class Explanation:
 
     @property
     def differences(self) -> int:
-        """The number of differences."""
         return self.best.differences
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the search found."""
-
     items: int  # the number of items that were looked at
     of: int  # the number of items of both runs
     steps: tuple[Explanation, ...]  # an explanation for each number of differences from 0, as long as more is explained
@@ -215,7 +211,6 @@ def explain(first: Run, second: Run, model: str | Rescoring = "") -> Found:
 
 
 def _pairs(first: Run, second: Run) -> Iterator[_Pair]:
-    """Yield the pairs of both runs with the verdict of the second."""
     hashes = {suite.name: suite.hash for suite in second.suites}
     shared = [suite.name for suite in first.suites if hashes.get(suite.name) == suite.hash and whole(first, suite.name)]
     for name in shared:

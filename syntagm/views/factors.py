@@ -92,7 +92,6 @@ def _panel(rows: pl.DataFrame, tag: str, second: str, show: str) -> curves.Panel
 
 
 def values(runs: Sequence[Run], by: str, suite: str = "", measure: str = "first") -> tuple[pl.DataFrame, list[str]]:
-    """Compute accuracy and mean margin for each suite, model and value of one tag or of two, as in `SCHEMA`."""
     # Values that are numbers are in their order, others in that of their first item.
     items = tagged(runs, by, measure, [suite] if suite else [])
     keys = ("suite", "model", *reversed(items.properties))

@@ -27,25 +27,21 @@ FORM = (
 
 
 def over_gaps(run: Run) -> bool:
-    """Return whether a run is a fill run."""
     return run.task is Gaps
 
 
 def cut_offs(run: Run) -> tuple[Cut, ...]:
-    """Return the nucleus cut-offs of a run."""
     options = run.record["options"]
     return canonical_cuts(tuple(options["top"]), tuple(options["bottom"]))
 
 
 @lru_cache(maxsize=16)
 def words(run: Run) -> WordList:
-    """Return the word list of a run, with its tags."""
     words_of_run = kept(run.file("words.csv"), f"{run.place}/words.csv")
     return replace(words_of_run, name=run.record["options"]["words"]["name"])
 
 
 def contexts(run: Run, suite: str | None = None) -> pl.DataFrame:
-    """Return a table with one row for each context of a suite, or of all suites."""
     # Columns: suite, context (a hash of its content), item (the first item with this context), left, right, label,
     # items (number of items), eligible and ranked (number of rows of the list counted without and with a cut-off), and
     # equal_weight, model_weight and covered at each cut-off.
@@ -59,7 +55,6 @@ def several_tokens(run: Run) -> bool:
 
 
 def lemma_sums(run: Run, suite: str | None = None) -> pl.DataFrame:
-    """Return a table of sums over contexts, with one row for each suite, label and lemma."""
     # Columns: suite, label, row (number in the list, from 0), lemma, contexts, won (proportion of the row's pairs in
     # which the correct form is more probable), right and wrong (probability of the correct form and of the other
     # forms).
@@ -228,7 +223,6 @@ def distinct_contexts(run: Run, suites: Sequence[str]) -> pl.DataFrame:
 
 
 def of_suites(run: Run, group: Group, suites: Sequence[str], cuts: Sequence[Cut]) -> Iterator[Estimate]:
-    """Yield the estimates over several suites, as in `pooled`."""
     yield _tse(run, group, suites)
     table = distinct_contexts(run, suites).select(f"{name}{cut}" for cut in cuts for name in WEIGHTS)
     columns = {name: table[name].to_numpy() for name in table.columns}

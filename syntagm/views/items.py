@@ -51,7 +51,6 @@ def _verdicts(run: Run, suite: str, measure: str) -> pl.DataFrame:
 
 
 def _columns(models: Sequence[tuple[str, str]], kind: Kind, measure: str, ties: str) -> tuple[tuple[str, ...], str]:
-    """Return the columns, and a note that explains them."""
     if kind is Kind.VERDICT:
         note = (
             "holds, defined: number of models under which the prediction holds, and under which it is defined. The "

@@ -262,7 +262,6 @@ def _panel(
 
 
 def _gains(lines: pl.DataFrame) -> list[str]:
-    """Return one line for each family, with its slope and standard error."""
     return [
         shown(f"{row['family']}: ")
         + ("no slope" if isnan(row["slope"]) else f"{row['slope']:+.4f}")

@@ -33,14 +33,11 @@ FREQUENCY = "frequency"
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """Word frequencies."""
-
     of: Callable[[str], float | None]  # label -> frequency; None if unknown
     about: str  # the source of the numbers
 
 
 def frequencies(run: Run, words: str, unigrams: str) -> Frequencies:
-    """Read word frequencies from a word list, or count words in a text."""
     if unigrams:
         counts = read_unigrams(unigrams, run, "treebank", "lower").counts
         if counts is None:
@@ -101,7 +98,6 @@ class Words:
 def of_words(
     runs: Sequence[Run], by: str, suite: Sequence[str], measure: str, words: str, unigrams: str
 ) -> list[Words]:
-    """Compute accuracy and frequency of the words of each suite under each model."""
     items = quantity.tagged(runs, by, measure, [name for name in suite if name], most=1)
     counts = {model: frequencies(run, words, unigrams) for model, run in named(runs)}
     tables = []
@@ -356,7 +352,6 @@ def make_table(
 
 
 def _correlations(tables: Sequence[Words]) -> list[str]:
-    """Return a note for each suite and model with the correlation of accuracy and frequency."""
     several = len({table.model for table in tables}) > 1
     return [
         f"{table.suite}{f', {table.model}' if several else ''}: Spearman of accuracy and frequency {correlation_text(table)}."

@@ -111,7 +111,6 @@ def _edges(low: float, high: float) -> NDArray[np.float64]:
 
 
 def draw(counted_items: Sequence[pl.DataFrame], title: str = "", unit: str = "bits") -> Figure:
-    """Draw one suite and prediction, with one panel for each model."""
     rows = pl.concat(counted_items) if counted_items else pl.DataFrame(schema=SCHEMA)
     values = [_value(row, unit) for row in rows.iter_rows(named=True)]
     panel: Spec = {"width": 480, "height": 150, "layer": _layers(_ticks(rows), unit)}

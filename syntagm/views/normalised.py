@@ -72,7 +72,6 @@ def _items(
 
 
 def read_unigrams(source: str, run: Run, tokens: Tokens = "blanks", case: Case = "keep") -> Unigrams:
-    """Read or compute the unigram model that an option names."""
     texts = (text for suite in run.suites for text in run.scored(suite.name)["text"].unique())
     return load_unigrams(source, texts, tokens, case)
 
@@ -116,7 +115,6 @@ def make_table(
 
 
 def describe(source: Unigrams) -> str:
-    """Say where unigram probabilities come from."""
     smoothing = ""
     if source.counts is not None:
         total = sum(source.counts.values())

@@ -40,12 +40,10 @@ def row_of(estimate: Estimate, group: str, model: str, measure: str) -> tuple[ob
 
 
 def title(measure: str) -> str:
-    """Return the title of the figure of a measure."""
     return MEASURES[measure][0].upper() + MEASURES[measure][1:] + " at cut-offs"
 
 
 def subtitle(measure: str, runs: Sequence[tuple[str, Run]]) -> list[str]:
-    """Return the lines that explain the figure of a measure."""
     explanations = {
         "equal_weight": "proportion of lemmas whose correct form is more probable",
         "model_weight": "proportion of the probability mass of counted forms that is on correct forms",

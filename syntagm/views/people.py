@@ -38,7 +38,6 @@ def of_people(runs: Sequence[Run], view: str) -> list[tuple[str, Run]]:
 
 
 def asks(run: Run) -> str:
-    """Return what the people of a run were asked for; see `tasks.people`."""
     asked: str = run.record["options"]["asks"]
     return asked
 
@@ -89,7 +88,6 @@ def agreements(runs: Sequence[Run]) -> Iterator[Agreement]:
 
 
 def agreement_over(run: Run, records: Sequence[SuiteRecord], model: str, title: str, pooled: bool = False) -> Agreement:
-    """Return the agreement about some suites of a run of people."""
     rows = pl.concat([answers(run, record.name).with_columns(suite=pl.lit(record.name)) for record in records])
     results = pl.concat([_results(run, record) for record in records])
     asked, group = asks(run), Group(model, title)
@@ -338,7 +336,6 @@ def read_judgements(path: Path) -> Judgements:
 
 
 def judgements_of(run: Run) -> Judgements:
-    """Return the answers of people that count as judgements."""
     # Of pairs, a judgement is 1 if the favoured sentence was chosen. In other designs, the first comparison of each
     # first prediction has two conditions; the second one is that with the larger expected value, which for times is the
     # time of the compared regions together.

@@ -24,7 +24,6 @@ _DIGIT = 7.5
 
 
 def draw(table: pl.DataFrame, corpora: Sequence[str], title: str = "", subtitle: Sequence[str] = ()) -> Figure:
-    """Draw scores against perplexity."""
     known = table.filter(pl.col("perplexity").is_not_null())
     lines = table.filter(pl.col("perplexity").is_null())
     models = [shown(name) for name in dict.fromkeys(known["model"])]

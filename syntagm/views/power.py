@@ -91,7 +91,6 @@ def of_runs(
     difference: Difference = None,
     measure: Measure = "first",
 ) -> Plan:
-    """Plan studies of models from pilot runs."""
     if difference is not None and abs(difference) >= 1:
         raise UsageError("difference=", f"{difference:g}", "a difference of accuracies between -1 and 1")
     if classes:
@@ -112,7 +111,6 @@ def of_runs(
 
 
 def _suites(pilot: TwoModels, suites: Sizes) -> Sizes:
-    """Return the numbers of suites to plan for."""
     if bootstrap.current().suites == "fixed" or pilot.suites == 1:
         if suites not in ((), (pilot.suites,)):
             found = ",".join(map(str, suites))
@@ -163,7 +161,6 @@ def _of_classes(
 def of_people(
     pilot: People, names: tuple[str, str], items: Sizes = (), judgements: Sizes = (), difference: float | None = None
 ) -> Plan:
-    """Plan studies of people from judgements."""
     if min((*items, 2)) < 2:
         raise UsageError("items=", "1", "2 or more")
     grid = [{"items": item, "each": each} for item, each in product(items or ITEMS, judgements or JUDGEMENTS)]
@@ -324,7 +321,6 @@ def make_table(
 
 
 def table(plan: Plan, columns: Sequence[str] = COLUMNS) -> Table:
-    """Make the table of a plan with some of the columns."""
     numbers = (
         frame(plan).rename({"pilot": "pilot B - A", "difference": "B - A"}).with_columns(pl.col("models").fill_null(1))
     )

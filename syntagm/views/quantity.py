@@ -57,7 +57,6 @@ class Quantity:
         return replace(self, rows=self.rows.with_columns(value=value), kind=Kind.BITS)
 
     def groups(self, *by: str) -> Iterator[tuple[tuple[Any, ...], pl.DataFrame]]:
-        """Yield the values of some columns, and the rows that have them."""
         # A property whose values in the group are numbers is in their order, others are in that of their first item.
         yield from _groups(self.rows, by)
 

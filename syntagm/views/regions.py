@@ -125,7 +125,6 @@ def draw_figure(runs: Sequence[Run], suite: Suite = "") -> Figure:
 
 
 def is_leftward(tags: Mapping[str, str]) -> bool:
-    """Return whether the tags of a suite say a language that is written from right to left."""
     return direction_of(language_of(tags).scripts) == "rtl"
 
 
@@ -137,7 +136,6 @@ def draw(
     prediction: str = "",
     leftward: bool = False,
 ) -> Figure:
-    """Draw one suite, with one panel for each model."""
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     conditions, models = distinct(rows["condition"]), distinct(rows["model"])
     order = rows.unique("region", keep="first", maintain_order=True).sort("position", maintain_order=True)
@@ -241,7 +239,6 @@ def _place(ticks: list[str], labelled: bool = True) -> Spec:
 
 
 def _bands(compared: list[str], ticks: list[str]) -> list[Spec]:
-    """Make a layer with a grey band behind each compared region."""
     mark = {"type": "rect", "color": GREY, "opacity": 0.13, "aria": False}
     return [layer(mark, _place(ticks), values=[{"region": tick} for tick in compared])] if compared else []
 

@@ -60,7 +60,6 @@ def draw(
     noun: str = "",
     groups: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Draw the scores of models on suites, with one row for each suite."""
     rows = [_row(estimate, (chance or {}).get(estimate.group.suite, nan)) for estimate in estimates]
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     models, suites = distinct(table["model"]), distinct(table["suite"])

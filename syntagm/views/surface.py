@@ -168,7 +168,6 @@ def draw_figure(
 
 
 def draw(table: pl.DataFrame, title: str = "", labels: Mapping[str, str] = PROPERTIES) -> Figure:
-    """Draw the curves."""
     present = [name for name in labels if name in set(table["property"])]
     panels = [
         Panel(table.filter(pl.col("property") == name).rename({"middle": "x"}), labels[name], reference=0.5, said=_said)

@@ -137,7 +137,6 @@ def draw_figure(
 
 
 def draw(tables: Sequence[pl.DataFrame], title: str = "") -> Figure:
-    """Draw the words of one item."""
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=SCHEMA)
     conditions, models = distinct(rows["condition"]), distinct(rows["model"])
     ticks = _ticks(rows, conditions)

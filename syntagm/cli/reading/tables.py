@@ -27,7 +27,6 @@ _NOT_RECORDED = (
 
 
 def times_of(options: argparse.Namespace) -> "Readings":
-    """Return the table of reading times of a command line."""
     from syntagm.reading_times import roles, tables
 
     source = tables.open_table(options.file, options.decimal)
@@ -41,7 +40,6 @@ def times_of(options: argparse.Namespace) -> "Readings":
 
 
 def scores_of(options: argparse.Namespace) -> "Readings":
-    """Return the table of surprisals of a command line."""
     from syntagm.reading_times import roles, tables
 
     source = tables.open_table(options.scores)
@@ -50,7 +48,6 @@ def scores_of(options: argparse.Namespace) -> "Readings":
 
 
 def rules_of(options: argparse.Namespace) -> "Rules":
-    """Return the rules by which words are joined."""
     from syntagm.reading_times import joining
 
     tolerated = tuple(part.strip() for part in options.tolerate.split(",") if part.strip())
@@ -58,7 +55,6 @@ def rules_of(options: argparse.Namespace) -> "Rules":
 
 
 def said(alarm: "Alarm") -> str:
-    """Return an alarm in words."""
     place = f" (first in line {alarm.line})" if alarm.line else ""
     return f"alarm [{alarm.code}]: {alarm.message}{place}. {alarm.cure}"
 
@@ -70,7 +66,6 @@ def print_counts(what: str, counts: Mapping[str, int]) -> None:
 
 
 def print_join(joined: "Joined") -> None:
-    """Print how many words were joined, and the first mismatches."""
     for note in joined.notes:
         print(note)
     print(f"words joined: {joined.matched:,} of {joined.words.height:,}")
@@ -350,7 +345,6 @@ def _language_of(written: str, languages: Sequence[str]) -> str:
 
 
 def _models(options: argparse.Namespace) -> "dict[str, LanguageModel]":
-    """Load the models: label -> model."""
     if options.name and len(options.name) != len(options.model):
         raise UsageError(
             "--name", f"{len(options.name)} names for {len(options.model)} models", "a name for each --model"

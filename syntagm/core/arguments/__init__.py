@@ -143,8 +143,6 @@ def _planned(function: Any, annotated: Any, types: Types, name: str) -> _Plan:
 
 
 def _checked(function: Any, name: str, owner: str = "", annotated: Any = None, types: Types = dict) -> Any:
-    """Return a function that checks its arguments before it calls another."""
-
     plan: _Plan | None = None
 
     def read(kind: Kind, value: Any, parameter: str, args: tuple[Any, ...]) -> Any:

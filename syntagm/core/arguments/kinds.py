@@ -19,14 +19,11 @@ _NETWORK = "For a model in memory, call syntagm.from_transformers(model, tokeniz
 
 
 class Misfit(Exception):
-    """A value that doesn't fit."""
-
     def __init__(self, value: object, expected: str, within: str = "", cure: str = "", near: bool = False) -> None:
         super().__init__()
         self.value, self.expected, self.within, self.cure, self.near = value, expected, within, cure, near
 
     def error(self, function: str, parameter: str) -> UsageError:
-        """Return the error that names the function and its parameter."""
         network = self.expected == "text" and hasattr(self.value, "state_dict")
         cure = self.cure or (_NETWORK if network else f"See help(syntagm.{function}).")
         return UsageError(f"{function}, {parameter}{self.within}", _described(self.value), self.expected, cure)

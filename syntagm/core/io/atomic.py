@@ -190,7 +190,6 @@ def sweep(folder: Path) -> None:
 
 
 def refusal(path: Path, error: OSError, needed: int) -> RunError:
-    """Return the exception for a file that could not be written, with the cure."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         size = f" for {needed:,} bytes" if needed else ""
         return RunError(
@@ -219,7 +218,6 @@ def _refused(path: Path, needed: int = 0) -> Iterator[None]:
 
 
 def _refuse_irreplaceable(path: Path) -> None:
-    """Refuse what a file must not replace."""
     if path.is_dir():
         raise RunError(str(path), "is a folder", "the name of a file", _CURE)
     if path.exists() and not path.is_file():

@@ -153,7 +153,6 @@ def named(names: Sequence[str], row: Sequence[str], place: str) -> dict[str, str
 
 
 def refuse_repeated(names: Sequence[str], path: Path) -> None:
-    """Raise InputError if a header has the same name twice."""
     if len(set(names)) < len(names):
         ((name, _),) = Counter(names).most_common(1)
         shown = f"the column {name!r} twice" if name else "two columns without a name"

@@ -44,8 +44,6 @@ class Folder:
     without: tuple[str, ...] = ()  # patterns of files. A folder with such a file is of another kind.
 
     def fits(self, folder: Path) -> bool:
-        """Return whether a folder is of this kind."""
-
         def has(patterns: tuple[str, ...]) -> bool:
             return any(next(folder.glob(pattern), None) is not None for pattern in patterns)
 

@@ -32,7 +32,6 @@ _HARMLESS = re.compile(
 
 
 def parsed(content: str, path: Path, line: int | None = None) -> Any:
-    """Parse a JSON text."""
     try:
         _refuse_too_large(content)
         if "\\u" in content:

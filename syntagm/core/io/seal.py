@@ -33,7 +33,6 @@ FORM = Form(
 
 
 def write(folder: Path, coming: Mapping[str, bytes] | None = None) -> None:
-    """Seal a folder."""
     hashes = _hashes(folder) | {name: hashlib.sha256(content).hexdigest() for name, content in (coming or {}).items()}
     FORM.write(folder / FILE, _content(hashes, []))
 
@@ -55,7 +54,6 @@ def renew(folder: Path) -> list[str]:
 
 
 def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
-    """Check the files of a folder against its seal."""
     if not (folder / FILE).exists():
         return None
     content = FORM.read(folder / FILE, refuse)
@@ -65,7 +63,6 @@ def verify(folder: Path, refuse: type[SyntagmError]) -> dict[str, Any] | None:
 
 
 def verify_file(folder: Path, name: str, refuse: type[SyntagmError]) -> bool:
-    """Check one file of a folder against its seal."""
     if not (folder / FILE).exists():
         return False
     content = FORM.read(folder / FILE, refuse)

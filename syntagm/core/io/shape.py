@@ -58,7 +58,6 @@ _Mismatch: TypeAlias = tuple[str, str, str]
 
 
 def _mismatch(value: Any, form: Shape) -> _Mismatch | None:
-    """Return the first mismatch; None if the value has the shape."""
     kind = type(form)
     if kind is type:
         if type(value) is form or form is object or (form is float and type(value) is int):

@@ -23,7 +23,6 @@ _KINDS: dict[type, str] = {str: "a string", dict: "a table", list: "a list"}
 
 
 def read(text: str, place: str) -> dict[str, Any]:
-    """Parse a TOML text."""
     expected = "a TOML file"
     if len(text) > MAX_CHARACTERS:
         cure = "Split it into several files, or give its items as pairs or JSON."

@@ -301,7 +301,6 @@ def kind_of(value: Any) -> str:
 
 
 def refusal(path: Path, found: str, expected: str) -> InputError:
-    """Return the error for content that this reader refuses."""
     return InputError(str(path), found, expected, _CURE)
 
 
@@ -316,7 +315,6 @@ _BAD_ZIP = (zipfile.BadZipFile, RuntimeError, ValueError, KeyError, EOFError)
 
 
 def read(path: Path, classes: Collection[str] = ()) -> Any:
-    """Read the value in a file that `torch.save` wrote."""
     try:
         with regular.opened(path) as file:
             head = file.read(4)

@@ -39,7 +39,6 @@ def decoded(content: bytes, path: Path) -> str:
 
 
 def beginning(path: Path, size: int) -> bytes:
-    """Read the first `size` bytes of a regular file; raise InputError if that fails."""
     try:
         with regular.opened(path) as file:
             return file.read(size)
@@ -48,7 +47,6 @@ def beginning(path: Path, size: int) -> bytes:
 
 
 def unreadable(path: Path, error: OSError) -> InputError:
-    """Return the exception for a file that can't be opened or read."""
     place = str(path).replace("\0", "?")
     match error:
         case FileNotFoundError():
@@ -80,16 +78,13 @@ def _cure_of_encoding(place: str) -> str:
 
 
 def utf16(path: Path) -> InputError:
-    """Return the exception for a file in UTF-16."""
     return InputError(str(path), "a UTF-16 file", "UTF-8", _cure_of_encoding(str(path)))
 
 
 def nul(place: str) -> InputError:
-    """Return the exception for a NUL."""
     return InputError(place, "a NUL character", "text", "This is probably not a text file.")
 
 
 def not_utf8(place: str, byte: int) -> InputError:
-    """Return the exception for an invalid byte in UTF-8."""
     found = f"byte 0x{byte:02x}, which is not UTF-8"
     return InputError(place, found, "UTF-8", _cure_of_encoding(place))

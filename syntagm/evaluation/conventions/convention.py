@@ -25,8 +25,6 @@ from syntagm.suites import Formula, compared
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """A treatment."""
-
     name: str  # its name, after a plus sign behind that of a linking function
     says: str  # what it does, as a phrase
     kept: Kept | None = None  # which tokens count; None for all
@@ -220,7 +218,6 @@ def canonical(asked: str) -> str:
 
 
 def of_suite(asked: str, suite: str, scored: str, formulas: Iterable[Formula]) -> Convention:
-    """Return the convention under which the predictions of a suite are judged."""
     if asked == PUBLISHED and not scored:
         expected = "a suite of a dataset whose authors' convention is known (docs/reference/datasets.md)"
         raise UsageError(

@@ -90,8 +90,6 @@ _UNDEFINED: Cost = (np.nan, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Linking:
-    """A linking function."""
-
     name: str  # its name in options, tables and signatures
     formula: str  # the cost, in plain mathematics
     says: str  # what is compared, as a phrase
@@ -246,7 +244,6 @@ class Fit:
 
     @property
     def linking(self) -> Linking:
-        """The linking function with these parameters."""
         return morcela(self.beta, self.gamma)
 
     @property

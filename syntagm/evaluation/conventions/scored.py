@@ -127,7 +127,6 @@ def scored(
     unigrams: Unigrams | None = None,
     tokens: Tokens = "blanks",
 ) -> Scored:
-    """Prepare a sentence for linking functions."""
     counts = np.ones(len(answer.starts), bool) if kept is None else kept(text, answer)
     unscored = not first_scored and len(answer.bits) > 0 and bool(np.isnan(answer.bits[0]))
     word_bits, unigram_bits = _words_of(text, answer, unigrams, tokens, unscored, counts)

@@ -350,7 +350,6 @@ class SuiteContexts:
 
 
 def suite_contexts(suite: Suite, labels: Labels, left_only: bool) -> SuiteContexts:
-    """Find the distinct contexts of a suite."""
     compared = chosen(suite, labels)
     has_listed_pair = knows(suite, compared, labels)
     distinct_contexts: dict[bytes, DistinctContext] = {}

@@ -56,7 +56,6 @@ def schemas(cuts: Sequence[Cut], best: int = 0) -> dict[str, Schema]:
 
 
 def measures(cuts: Sequence[Cut]) -> list[EqualWeight | ModelWeight]:
-    """Return the measures that a run with these cut-offs computes for each context."""
     return [kind(cut.top, cut.bottom) for cut in cuts for kind in (EqualWeight, ModelWeight)]
 
 
@@ -107,7 +106,6 @@ class Rows:
             self.entries.append((suite, context, number, text, entry.begins, entry.bits, lemma, label))
 
     def add(self, about: tuple[object, ...], suite: str, label: str, shares: Shares) -> None:
-        """Add a context of a suite."""
         weights = [getattr(shares, name)[number] for number in range(len(self.cuts)) for name in WEIGHTS]
         self.contexts.append((*about, int(shares.eligible.sum()), shares.ranked, *map(float, weights)))
         if (suite, label) not in self.lemmas:

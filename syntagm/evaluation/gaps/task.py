@@ -103,7 +103,6 @@ def plan(suites: Iterable[Suite], labels: Labels, left_only: bool, measures: Ite
 
 
 def _warnings(contexts: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Yield a warning about each unexpected property of the suites."""
     for name, counts in contexts.items():
         for reason, count in counts["left_out"].items():
             yield f"{name}: {count:,} without a context: {reason}"
@@ -220,7 +219,6 @@ class Contexts:
     best: int = 0  # the number of most probable entries to keep for each context
 
     def question(self, context: DistinctContext) -> Question:
-        """Return the words to score in a context."""
         return self.initial if context.capital else self.within
 
 
@@ -293,7 +291,6 @@ class Gaps(Task[Contexts]):
         }
 
     def plan(self, suites: Iterable[Suite], model: LanguageModel, options: Options) -> Plan:
-        """Find the distinct contexts of all suites."""
         measures = ["tse", *map(str, tables.measures(_cuts(options)))]
         identity = f"{model.fingerprint}|{sorted(options.items())}"
         planned = plan(suites, self._labels(), model.sees == "left", measures, identity)
@@ -339,12 +336,10 @@ class Gaps(Task[Contexts]):
 
     @classmethod
     def tables(cls, options: Options) -> Mapping[str, Schema]:
-        """Return the columns of the tables of contexts, lemmas and results, and of that of entries if they are kept."""
         return tables.schemas(_cuts(options), options.get(_BEST, 0))
 
     @classmethod
     def signature_parts(cls, options: Options) -> tuple[str, ...]:
-        """Return the word list, the kind of gap, and the rule for eligible rows."""
         words = options["words"]
         return (
             f"words:{words['name']}@{words['hash'][:8]}",

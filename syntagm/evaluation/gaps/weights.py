@@ -54,7 +54,6 @@ class Cut:
 
     @property
     def whole(self) -> bool:
-        """Whether the whole distribution is used."""
         return self.top == self.bottom == 1
 
     def __str__(self) -> str:
@@ -206,7 +205,6 @@ class Shares:
 
 
 def shares(fill: Fill, words: Candidates, label: str, cuts: tuple[Cut, ...], which: Eligible = "all") -> Shares:
-    """Compute the values of one context."""
     eligible = words.eligible(fill, which)
     good, bad = words.sides(label)
     probability = np.exp2(-fill.bits)
@@ -335,7 +333,6 @@ class Weight:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a canonical name."""
         cut = parse_cut(text, cls.name)
         return cls(cut.top, cut.bottom)
 

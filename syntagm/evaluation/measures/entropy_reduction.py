@@ -28,7 +28,6 @@ class EntropyReduction(RegionMeasure):
     leftward: ClassVar[bool] = True
 
     def number(self, sentence: Sentence, answer: Surprisals, reading: Reading) -> float:
-        """Return the reduction by the region."""
         assert answer.reductions is not None, "the measure asks for reductions"
         own = reading.tokens(sentence, answer, self.region)
         # The end-of-text symbol is no part of the sentence, but what follows it.

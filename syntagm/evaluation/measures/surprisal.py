@@ -20,5 +20,4 @@ class Surprisal(RegionMeasure):
     region: str = "*"  # the name of the region; "*" is the whole sentence
 
     def number(self, sentence: Sentence, answer: Surprisals, reading: Reading) -> float:
-        """Return the bits of the region."""
         return reading.region(sentence, answer, self.region)

@@ -41,8 +41,6 @@ _BLOCK = 1 << 19
 
 
 class Head:
-    """The head of a model."""
-
     def __init__(self, layer: Any, dtype: torch.dtype) -> None:
         self.layer, self.device = layer, layer.weight.device
         # The matrix of a quantised layer may have another shape.
@@ -225,7 +223,6 @@ class Forward:
         self._ways = ways
 
     def watch(self, borders: Borders) -> None:
-        """From now on, compute the total probabilities of sets of tokens after each input; see `Head.watch`."""
         _ = self.ways  # which are found without these sets
         self.head.watch(borders)
 
@@ -291,8 +288,6 @@ class Forward:
         skipped: Sequence[int] | None = None,
         reducing: bool = False,
     ) -> None:
-        """Compute the chosen sequences batch by batch, and store the results in `results`."""
-
         def collect(batch: Sequence[Pack], answers: Callable[[], list[list[Rows]]]) -> None:
             for pack, rows in zip(batch, answers(), strict=True):
                 for index, row in zip(pack.sequences, rows, strict=True):

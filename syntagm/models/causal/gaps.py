@@ -53,7 +53,6 @@ class Ends:
 
 
 def word_ends(tokenizer: Any, size: int, end: int | None) -> Ends:
-    """Return the sets for a tokenizer."""
     backend = tokenizer.backend_tokenizer
     model = json.loads(backend.to_str())["model"]
     if model.get("type") == "WordLevel" or model.get("end_of_word_suffix"):
@@ -122,8 +121,6 @@ class _Group:
 
 
 class Filler:
-    """A filler of gaps with a causal model."""
-
     def __init__(self, forward: Forward, tokenizer: Any, start: int | None, ends: Ends | None, name: str) -> None:
         self._forward, self._start, self._ends, self._name = forward, start, ends, name
         self._tokenizer, self.speller, self._entries = tokenizer, Speller(tokenizer, name), Entries(tokenizer)
@@ -142,7 +139,6 @@ class Filler:
         return once(keys, lambda waiting: self._batch(waiting, words), done)
 
     def _batch(self, waiting: Iterator[Key], words: Sequence[tuple[str, ...]]) -> tuple[list[Key], list[Fill]]:
-        """Answer the next batch of waiting gaps."""
         batch: list[Key] = []
         groups_by_gap: list[list[_Group]] = []
         nodes = 0

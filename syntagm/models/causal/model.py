@@ -94,7 +94,6 @@ def refuse_with_chat(options: Mapping[str, str], role: str) -> None:
 
 
 def encode_contents(tokenizer: Any, context: str, texts: Sequence[str], name: str) -> Iterator[Encoded]:
-    """Tokenise texts as the contents of messages."""
     expected = context_ids(tokenizer, context, name)
     for text, (tokens_before, encoded) in zip(texts, encode_after(tokenizer, context, texts, name), strict=True):
         if text and tokens_before != expected:
@@ -118,7 +117,6 @@ class Causal(Identified):
     """A causal transformer with its tokenizer, created by `load`, or by `from_transformers` for a model in memory."""
 
     def __init__(self, loaded: Loaded, options: Mapping[str, str], probe_later: bool = False) -> None:
-        """Create the language model."""
         model, tokenizer = loaded.model, loaded.tokenizer
         chosen, config = FAMILY.choose(options), model.config
         refuse_with_chat(options, chosen["chat"])
@@ -204,7 +202,6 @@ class Causal(Identified):
 
     @property
     def module(self) -> Any:
-        """The transformers model itself."""
         return self.forward.model
 
     @staticmethod
@@ -271,7 +268,6 @@ class Causal(Identified):
         weight: Callable[[str], int],
         reducing: bool = False,
     ) -> Iterator[InContext]:
-        """Score texts in windows."""
         self._refuse_change()
         repeats = Counter(texts)
         distinct = list(repeats)
@@ -389,13 +385,11 @@ class Causal(Identified):
 
 
 def load(path: str, allow_pickle: bool = False, trust_remote_code: bool = False, **options: str) -> Causal:
-    """Load a causal language model and its tokenizer."""
     loaded = read("causal", path, FAMILY.choose(options), FAMILY.bundled, allow_pickle, trust_remote_code)
     with one_error(f"causal:{path}", UNUSABLE, CURE):
         return Causal(loaded, options, probe_later=True)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Causal:
-    """Create a language model from a transformers model in memory, which is called `label` in results."""
     FAMILY.choose(options, loaded=True)
     return in_memory("causal", model, tokenizer, label, lambda loaded: Causal(loaded, options))

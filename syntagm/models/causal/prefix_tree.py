@@ -100,7 +100,6 @@ class _PackBuilder:
         self._path: list[int] = []
 
     def size_with(self, sequence: tuple[int, ...]) -> int:
-        """Return the number of nodes after adding `sequence`."""
         return len(self.tokens) + len(sequence) - self._shared(sequence)
 
     def add(self, index: int, sequence: tuple[int, ...]) -> None:

@@ -158,7 +158,6 @@ def renumbered(
 def weights(
     stored: Mapping[str, torch_file.Tensor], shapes: Mapping[str, tuple[int, ...]], file: Path, size: str
 ) -> dict[str, Array]:
-    """Read the weights of a network."""
     if wrong := sorted(stored.keys() ^ shapes.keys()):
         found = f"{wrong[0]:.80} is {'unexpected' if wrong[0] in stored else 'missing'}"
         names = ", ".join([*shapes][:12])

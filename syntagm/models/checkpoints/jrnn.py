@@ -90,7 +90,6 @@ def _lstm(arrays: Mapping[str, Array], file: Path) -> tuple[dict[str, Array], in
 
 
 def _characters(arrays: Mapping[str, Array], width: int, file: Path) -> dict[str, Array]:
-    """Return the weights of the network over letters."""
     from syntagm.models.jrnn.model import LENGTH
 
     for first in ("W", "cnn_0/kernel", "dense_0/gate/b"):

@@ -36,7 +36,6 @@ def load(path: str, allow_exec: bool = False, **options: str) -> ProgramModel:
 
 
 def _start(path: Path, place: str) -> Start:
-    """Read how the program is started."""
     if not path.exists():
         cure = 'Write one: command = ["node", "model.mjs"].'
         raise InputError(place, "no such file", "a TOML file with the command that starts the program", cure)

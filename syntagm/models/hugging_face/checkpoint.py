@@ -242,7 +242,6 @@ def _leave_file(model: Any) -> None:
 
 
 def _refuse_offloaded(place: str, model: Any) -> None:
-    """Refuse a model that is spread over devices too small for it."""
     places = [str(device) for device in getattr(model, "hf_device_map", {}).values()]
     elsewhere = [device for device in places if device == "disk" or (device == "cpu" and set(places) != {"cpu"})]
     # Some versions of transformers give no map if all parts are in one place, which may be the disk.

@@ -32,7 +32,6 @@ class Identified(LanguageModel):
     def _identify(
         self, loaded: Loaded, scorer: str, dependencies: Sequence[object], record: Callable[[], Mapping[str, object]]
     ) -> None:
-        """Set what the fingerprint and the record depend on."""
         self._loaded, self._sample = loaded, sample(loaded.model)
         self._state = state_of(loaded.model, loaded.tokenizer)
         self._dependencies, self._described = (scorer, json.dumps(dependencies)), record

@@ -57,7 +57,6 @@ def adapter_digest(folder: Path) -> str:
 
 
 def attach(place: str, model: Any, folder: Path, merged: bool, pickle: bool) -> Any:
-    """Add an adapter to its base model."""
     settings = _checked(place, folder, pickle)
     import peft
 
@@ -208,7 +207,6 @@ class Linear(torch.nn.Linear):
     """A linear layer that is computed by oneDNN."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """Apply the layer."""
         return product(input, self.weight, self.bias)
 
 
@@ -216,7 +214,6 @@ class Conv1D(transformers.pytorch_utils.Conv1D):
     """GPT-2's linear layer, computed by oneDNN."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Apply the layer."""
         return product(x, self.weight.t(), self.bias)
 
 
@@ -238,7 +235,6 @@ class Gelu(torch.nn.Module):
     # In transformers it takes seven operations over the whole input.
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Apply the function."""
         if inputs.device.type != "cpu" or inputs.requires_grad:
             return torch.nn.functional.gelu(inputs, approximate="tanh")
         result = torch.empty_like(inputs, memory_format=torch.contiguous_format)
@@ -356,7 +352,6 @@ def refuse_headless(model: Any, kind: Kind, label: str) -> None:
 
 
 def _adapted(place: str, base: Loaded, folder: Path, merging: str, pickle: bool) -> Loaded:
-    """Return a model with the adapter in `folder`."""
     refuse_damaged_weights(folder)
     digest, label = adapter_digest(folder), _label(str(folder))
     # Before the adapter changes them.
@@ -376,7 +371,6 @@ def _adapted(place: str, base: Loaded, folder: Path, merging: str, pickle: bool)
 
 
 def _gguf(place: str, name: str, revision: str, file: str) -> Path:
-    """Return the path of a GGUF file in a folder, or on the hub."""
     refuse_missing_packages(place, PACKAGES["gguf"], "a GGUF file")
     if Path(name).is_dir():
         return Path(name) / file

@@ -105,7 +105,6 @@ def settings_of(config: Any) -> dict[str, Any] | None:
 
 
 def refuse_missing_packages(place: str, packages: Mapping[str, str], needed_for: str) -> None:
-    """Refuse a model if a package that reads its weights is not installed."""
     if missing := [module for module in packages if not extras.installed(module)]:
         found = f"{needed_for}, but no package {packages[missing[0]]}"
         raise ModelError(
@@ -123,7 +122,6 @@ def refuse_unsupported(place: str, method: str) -> None:
 
 
 def refuse_other_types(place: str, folder: Path, settings: Mapping[str, Any] | None) -> None:
-    """Refuse weights of other types than the configuration says."""
     # Codes that it doesn't describe, or floats as quantised weights.
     types = stored_types(folder)
     if settings is None:
@@ -191,14 +189,11 @@ def plain(tensor: torch.Tensor) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Gguf:
-    """What a GGUF file contains."""
-
     types: str  # the types of its weights as in signatures: `gguf-F32+Q8_0`
     numbers: int  # how many numbers its weights have, without tables of rotary positions
 
 
 def read_gguf(file: Path) -> Gguf:
-    """Read what a GGUF file contains."""
     place = str(file)
     refuse_endless_header(file)
     from gguf import GGUFReader

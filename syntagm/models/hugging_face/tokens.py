@@ -71,7 +71,6 @@ def symbol(
 
 
 def shown_symbol(tokenizer: Any, number: int) -> str:
-    """Return a token for messages."""
     token = tokenizer.convert_ids_to_tokens(number)
     return f"number {number}" if token is None else f"{token!r} (number {number})"
 
@@ -378,7 +377,6 @@ class Entries:
         self._text = speller(tokenizer)
 
     def best(self, logits: NDArray[np.floating], left: str, count: int) -> tuple[Entry, ...]:
-        """Return the most probable entries in a gap; see `Fill.best`."""
         return tuple(self._listed(logits, left, likeliest(logits, count))) if count else ()
 
     def _listed(self, logits: NDArray[np.floating], left: str, numbers: NDArray[np.int64]) -> Iterator[Entry]:

@@ -51,7 +51,6 @@ def state_of(model: Any, tokenizer: Any) -> State:
 
 
 def refuse_other(before: State, model: Any, tokenizer: Any, name: str) -> None:
-    """Refuse a model in memory whose state is not the one that it had."""
     now = state_of(model, tokenizer)
     for part, known in before.items():
         if now[part] != known:
@@ -235,7 +234,6 @@ def sample(model: Any) -> str:
 
 
 def refuse_nan(model: Any, name: str) -> None:
-    """Refuse a model with a weight that is not a number, as after training that diverged."""
     for weights, parameter in model.named_parameters():
         if not plain(parameter):
             continue

@@ -175,7 +175,6 @@ class Layer(nn.Module):
         self.peepholes = nn.Parameter(torch.zeros(3, cells))
 
     def forward(self, inputs: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-        """Return hidden and cell state after one more word."""
         gates = torch.addmm(self.bias, torch.cat([inputs, hidden], 1), self.weight)
         enter, new, forget, leave = gates.chunk(4, 1)
         kept = torch.sigmoid(forget + _FORGET + self.peepholes[1] * cell) * cell
@@ -184,8 +183,6 @@ class Layer(nn.Module):
 
 
 class JrnnNetwork(Network):
-    """The network."""
-
     def __init__(self, size: Size, letters: Letters) -> None:
         super().__init__()
         self.size, self._letters = size, letters
@@ -194,7 +191,6 @@ class JrnnNetwork(Network):
         self.decoder: Softmax = Softmax(size.width, len(letters.vocabulary))
 
     def fresh(self, columns: int) -> State:
-        """Return the initial hidden and cell states: zeros."""
         weight, size = self.decoder.weight, self.size
         return weight.new_zeros(size.layers, columns, size.width), weight.new_zeros(size.layers, columns, size.cells)
 

@@ -49,7 +49,6 @@ class LstmNetwork(Network):
         return self.drop(hidden), state
 
     def fresh(self, columns: int) -> State:
-        """Return the initial state: zeros."""
         weight = self.decoder.weight
         zeros = weight.new_zeros(self.rnn.num_layers, columns, self.rnn.hidden_size)
         return zeros, zeros.clone()

@@ -143,7 +143,6 @@ class Row:
     place: int  # the scored position, one of `masked`
 
     def tokens(self, mask: int) -> NDArray[np.int64]:
-        """Return the token ids with masks."""
         seen = self.inputs.copy()
         seen[self.masked] = mask
         return seen
@@ -181,7 +180,6 @@ class Plan:
 def plan(
     texts: Iterable[tuple[int, Framed, range]], mask: int, hidden: Callable[[Framed, int], NDArray[np.int64]]
 ) -> Plan:
-    """Plan the rows of texts."""
     rows = Plan(mask)
     for owner, text, indices in texts:
         for index in indices:
@@ -220,7 +218,6 @@ class MaskedForward:
         self._lock = threading.RLock()
 
     def fits(self, inputs: int) -> bool:
-        """Return whether the model has positions for this number of inputs."""
         return inputs <= self.limit
 
     def visit(

@@ -39,7 +39,6 @@ class Placed:
 
     @property
     def around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The token ids before and after the word."""
         return self.before, self.after
 
 
@@ -142,14 +141,11 @@ _GAPS, _CANDIDATES = 256, 1 << 15
 
 
 class Filler:
-    """A filler of gaps with a masked model."""
-
     def __init__(self, forward: MaskedForward, tokenizer: Any, several: bool, model: str) -> None:
         self._forward, self._tokenizer, self._several, self._name = forward, tokenizer, several, model
         self.places, self._entries = Places(tokenizer, model), Entries(tokenizer)
 
     def fill(self, gaps: Sequence[Gap], done: Callable[[int], None] | None) -> Iterator[Fill]:
-        """Return the surprisal of each candidate; see `Masked.fill`."""
         return once(gaps, self._batch, done)
 
     def _batch(self, waiting: Iterator[Gap]) -> tuple[list[Gap], list[Fill]]:

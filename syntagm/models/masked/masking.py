@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """A kind of masking."""
-
     name: str  # the value of the option `masking`
     # Function from a text and the index of the scored token to the positions (in `Framed.inputs`) to mask, including
     # the scored token's own; shape (masks,).
@@ -32,7 +30,6 @@ class Masking:
 
 
 def token(text: "Framed", index: int) -> NDArray[np.int64]:
-    """Return the position of the token itself."""
     return text.places[index : index + 1]
 
 

@@ -101,7 +101,6 @@ class Masked(Identified):
 
     @property
     def module(self) -> Any:
-        """The transformers model itself."""
         return self.forward.model
 
     def score(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Iterator[Surprisals]:
@@ -142,7 +141,6 @@ class Masked(Identified):
         weight: Callable[[str], int],
         reducing: bool = False,
     ) -> Iterator[InContext]:
-        """Score texts in windows."""
         self._refuse_change()
         repeats = Counter(texts)
         distinct = list(repeats)
@@ -238,14 +236,12 @@ class Masked(Identified):
 
 
 def load(path: str, allow_pickle: bool = False, trust_remote_code: bool = False, **options: str) -> Masked:
-    """Load a masked language model and its tokenizer."""
     loaded = read("masked", path, FAMILY.choose(options), FAMILY.bundled, allow_pickle, trust_remote_code)
     with one_error(f"masked:{path}", UNUSABLE, CURE):
         return Masked(loaded, options)
 
 
 def from_transformers(model: Any, tokenizer: Any, label: str, **options: str) -> Masked:
-    """Create a language model from a transformers model in memory, which is called `label` in results."""
     FAMILY.choose(options, loaded=True)
     return in_memory("masked", model, tokenizer, label, lambda loaded: Masked(loaded, options))
 

@@ -36,7 +36,6 @@ class Listed:
 
     @staticmethod
     def joined(parts: Iterable["Listed"], order: int) -> "Listed":
-        """Concatenate parts."""
         empty = Listed(np.zeros((0, order), np.int32), np.zeros(0, np.float32), np.zeros(0, np.float32))
         parts = [empty, *parts]
         return Listed(
@@ -47,7 +46,6 @@ class Listed:
 
 
 def assemble(place: str, words: Sequence[str], listed: Sequence[Listed]) -> Ngrams:
-    """Build a model from the n-grams of a file."""
     # Suffixes of some n-grams may be missing, because SRILM prunes them. They are added with the probability that
     # backing off gives them. If the unknown word is missing, its probability is 0.
     words, listed = _renumbered(place, words, listed)
@@ -164,7 +162,6 @@ class _Reader:
         return ModelError(f"ngram:{self.path}, line {line or self.line}", found, expected, cure)
 
     def whole_file(self) -> tuple[list[str], list[Listed]]:
-        """Read the words and the n-grams of each order, in the order of the file."""
         counts, heading = self._counts()
         words: list[str] = []
         listed: list[Listed] = []
@@ -279,7 +276,6 @@ class _Reader:
         return np.arange(len(words) - len(column), len(words), dtype=np.int32)[:, None]
 
     def _numbers(self, column: "pl.Series", vocabulary: "pl.Enum", order: int, first: int) -> Numbers:
-        """Return the ids of the words of n-grams."""
         import polars as pl
 
         fields = column.str.splitn(" ", order + 1).struct.unnest()

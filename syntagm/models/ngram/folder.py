@@ -137,7 +137,6 @@ def faults(folder: Path) -> list[SyntagmError]:
 
 
 def _head(folder: Path) -> dict[str, Any]:
-    """Read and check model.json."""
     place = f"ngram:{folder}"
     expected_and_cure = "a folder written by `syntagm train ngram`", "Check that training was finished."
     head = strict_json.record(folder / "model.json", ModelError, *expected_and_cure)

@@ -395,7 +395,6 @@ def _opened(path: Path) -> Any:
 
 
 def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
-    """Refuse a file or folder that does not exist; see `Family.checks`."""
     if not path or not (place := Path(path)).exists():
         raise ModelError(f"{name}:{path}", "no such file or folder", "a trained folder, an ARPA file, a KenLM binary")
     if not (place.is_dir() or place.is_file()):
@@ -403,7 +402,6 @@ def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
 
 
 def load(path: str, **options: str) -> BackOff | KenLM:
-    """Load an n-gram model."""
     chosen, place = FAMILY.choose(options), Path(path)
     check(FAMILY.name, path, chosen)
     if place.is_dir():

@@ -35,12 +35,10 @@ class Ngrams:
 
     @property
     def order(self) -> int:
-        """The number of words in the longest n-grams."""
         return len(self.probabilities)
 
     @property
     def start(self) -> int:
-        """The id of the start-of-sentence symbol."""
         return len(self.words) - 1
 
     def columns(self, order: int, rows: slice) -> list[NDArray[np.int32]]:

@@ -68,8 +68,6 @@ class Layer(nn.Module):
 
 
 class OnLstmNetwork(Network):
-    """An ON-LSTM language model."""
-
     def __init__(
         self, words: int, embedding: int, hidden: int, layers: int, chunk: int, cutoffs: Sequence[int] = (),
         dropout: Dropout | None = None,
@@ -112,7 +110,6 @@ class OnLstmNetwork(Network):
         return outputs, tuple(states)
 
     def fresh(self, columns: int) -> State:
-        """Return the initial state: zeros."""
         return tuple(self.decoder.weight.new_zeros(2, columns, layer.width) for layer in self.layers)
 
     def step(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
@@ -268,6 +265,5 @@ class _Distances:
         self.fresh = network.fresh
 
     def step(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Return the distance of each text's word from the one before, and the state."""
         _, state, distances = self._network.distances(ids, state)
         return distances[self._layer], state

@@ -42,7 +42,6 @@ class Completion:
 
 
 def completion(answer: dict[str, Any], place: str) -> Completion:
-    """Check an answer to a request for one completion."""
     choices = answer.get("choices")
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
         raise InputError(place, f"the choices {shape.shown(choices)}", "a list of one choice", _CURE)
@@ -74,7 +73,6 @@ def _count(value: object, place: str) -> int:
 
 
 def logprob(value: object, place: str) -> float:
-    """Return a log-probability of an answer."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         raise InputError(place, f"the log-probability {shape.shown(value)}", "a number of at most 0")
     if value > ROUNDING_NATS:
@@ -116,7 +114,6 @@ def offsets(text: str, pieces: Sequence[str], place: str) -> list[tuple[int, int
 
 
 def _spans(text: str, pieces: Sequence[str], place: str) -> list[tuple[int, int]]:
-    """Place the pieces one after another; see `offsets`."""
     if "".join(pieces) == text:
         ends = list(itertools.accumulate(map(len, pieces)))
         return list(zip([0, *ends], ends, strict=False))

@@ -61,8 +61,6 @@ class _Again(Exception):
 
 
 class Client:
-    """A server of models."""
-
     def __init__(self, address: str, place: str, key: str, seconds: float, tries: int) -> None:
         self._scheme, self._host, self._port, self.base = _split(address)
         if key and self._scheme == "http" and not _is_local(self._host):
@@ -88,7 +86,6 @@ class Client:
         return self._asked("POST", path, json.dumps(body).encode("ascii"), subject, stop)
 
     def used(self, prompt_tokens: int, generated_tokens: int) -> None:
-        """Count the tokens of an answer."""
         with self._lock:
             self.spent.prompt_tokens += prompt_tokens
             self.spent.generated_tokens += generated_tokens

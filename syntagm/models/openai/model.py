@@ -187,7 +187,6 @@ class Served(LanguageModel):
         return self.bos is None and all(len(echo.pieces) - echo.generated < echo.prompt for echo in echoes)
 
     def _answer(self, text: str, echo: Completion) -> Surprisals:
-        """Check the tokens of a text, and return their surprisals."""
         place = f"answer to the text {text[:60]!r}"
         pieces, logprobs = echo.pieces, echo.logprobs
         if (count := len(pieces) - echo.generated) not in (echo.prompt, echo.prompt - 1):

@@ -57,7 +57,6 @@ class Hello:
 
 
 def hello(answer: Mapping[str, Any]) -> Hello:
-    """Check what a program says of its model."""
     check(answer, _HELLO, "answer to hello")
     for key in ("name", "fingerprint", "bos", "eos"):
         if answer[key] is not None and not (answer[key] and answer[key].isprintable()):
@@ -86,7 +85,6 @@ def hello(answer: Mapping[str, Any]) -> Hello:
 
 
 def surprisals(answer: Mapping[str, Any], texts: Sequence[str], about: Hello) -> list[Surprisals]:
-    """Check the surprisals of texts."""
     check(answer, _SURPRISALS, "answer")
     _refuse_lengths("answer", {"answers": len(answer["answers"])}, len(texts))
     return [
@@ -117,7 +115,6 @@ def _surprisals(text: str, answer: Mapping[str, Any], about: Hello, place: str) 
 
 
 def fills(answer: Mapping[str, Any], gaps: Sequence[Gap], about: Hello) -> list[Fill]:
-    """Check the surprisals of the candidates in gaps."""
     check(answer, _FILLS, "answer")
     _refuse_lengths("answer", {"answers": len(answer["answers"])}, len(gaps))
     return [

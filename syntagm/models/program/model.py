@@ -365,7 +365,6 @@ def sources(start: Start) -> str:
 
 
 def refuse_unless_allowed(place: str, allow_exec: bool) -> None:
-    """Refuse to start a program without permission."""
     if not allow_exec:
         raise ModelError(
             place, "a program, which is not started without permission", "the permission",

@@ -51,7 +51,6 @@ class _InMemory:
         self._own, self._place = own, place
 
     def ask(self, request: Mapping[str, Any], subject: str) -> dict[str, Any]:
-        """Ask the object."""
         try:
             reply = serve.answer(self._own, request, KEYS)
             # As between processes: arrays and tensors become lists.
@@ -61,7 +60,6 @@ class _InMemory:
         return plain
 
     def refused(self, found: str, expected: str, cure: str = "") -> ModelError:
-        """Return the error for an answer that is refused."""
         return ModelError(self._place, found, expected, cure)
 
 

@@ -34,7 +34,6 @@ def main(file: str, keys: Sequence[str]) -> int:
 
 
 def _model(file: str) -> Any:
-    """Run the file, and create its model."""
     spec = importlib.util.spec_from_file_location("syntagm_model", file)
     if spec is None or spec.loader is None:
         sys.exit(f"{file}: not a Python file; expected a name that ends in .py")

@@ -76,7 +76,6 @@ class Random(LanguageModel):
                 done(1)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Return whether each candidate is one word."""
         return np.array([len(self._score(word).bits) == 1 for word in words], bool)
 
     def _candidate(self, left: str, end: int, hashed: "hashlib.blake2b", word: str) -> float:

@@ -78,7 +78,6 @@ class _Stated:
 
 
 def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
-    """Refuse a file that does not exist; see `Family.checks`."""
     try:
         utf8.beginning(Path(path), 1)
     except InputError as error:
@@ -86,7 +85,6 @@ def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
 
 
 def load(path: str, **options: str) -> Recorded:
-    """Load the surprisals in the file `path`."""
     try:
         content = utf8.whole(Path(path), MAX_BYTES)
         text = utf8.decoded(content, Path(path))

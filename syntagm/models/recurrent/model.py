@@ -245,13 +245,11 @@ class RecurrentModel(LanguageModel):
 
     @classmethod
     def build(cls, description: weights.Description, vocabulary: Vocabulary, chosen: Mapping[str, str]) -> Network:
-        """Build the network that `model.json` describes."""
         return cls.kind(len(vocabulary), **{key: description[key] for key in cls.keys})
 
     def __init__(
         self, network: Network, vocabulary: Vocabulary, tokens: str, label: str, options: Mapping[str, str]
     ) -> None:
-        """Create the model."""
         chosen = self.family.choose(options)
         self.can, self.reach = self.family.able(chosen), network.reach
         self.network, self.vocabulary, self.name = network.eval(), vocabulary, self.family.canonical(label, options)
@@ -367,7 +365,6 @@ class RecurrentModel(LanguageModel):
         return single(words, self._tokens, self.name)
 
     def ids(self, words: Sequence[str]) -> list[int]:
-        """Return the ids by which the network reads words."""
         return self.vocabulary.ids(words)
 
     def _next_logits(self, before: Sequence[Sequence[int]]) -> Iterator[NDArray[np.floating] | None]:

@@ -22,8 +22,6 @@ Portion = tuple[Tensor, Tensor, Tensor]
 
 
 class OutputLayer(ABC):
-    """An output layer of a word-level network."""
-
     @property
     def plain(self) -> nn.Linear | None:
         """The linear layer that gives the logits of all words, if one does."""
@@ -50,7 +48,6 @@ class Softmax(OutputLayer, nn.Linear):
 
     @property
     def plain(self) -> nn.Linear:
-        """The layer itself."""
         return self
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -119,7 +116,6 @@ class Clusters(OutputLayer):
         return self._nats(hidden, words, torch.arange(len(hidden), device=hidden.device)).mean()
 
     def _nats(self, hidden: Tensor, words: Tensor, rows: Tensor) -> Tensor:
-        """Return the surprisals of some words after rows of the inputs."""
         # 0 is the head.
         part = torch.bucketize(words, torch.tensor(self._cutoffs, device=words.device), right=True)
         nats = -self._head(hidden)[rows, torch.where(part == 0, words, self._cutoffs[0] + part - 1)]

@@ -36,8 +36,6 @@ ACTION_WIDTH = 16
 
 
 class RnngNetwork(nn.Module):
-    """An RNNG."""
-
     def __init__(
         self, words: int, labels: int, embedding: int, hidden: int, layers: int, parts: str = "all",
         dropout: float = 0.0, tied: bool = False,
@@ -167,7 +165,6 @@ class NetworkGrammar(Grammar):
         return self._logits(states, words) - totals + MARGIN
 
     def _logits(self, states: Numbers, words: Numbers) -> Floats:
-        """Return the logit of a word after each state."""
         layer, ids = self._network.word, torch.from_numpy(words)
         logits = (self._states.rows(1, states).double() * layer.weight[ids]).sum(1) + layer.bias[ids]
         numbers: Floats = logits.cpu().numpy()
@@ -264,7 +261,6 @@ class NetworkGrammar(Grammar):
         return composed[np.argsort(order)], below
 
     def _add(self, tops: Numbers, readings: Numbers, history: Tensor) -> Numbers:
-        """Add states, and return their numbers."""
         network, width = self._network, self._network.stack.hidden_size
         parts = [_top(self._elements.rows(0, tops), width)]
         if self._actions:
@@ -298,7 +294,6 @@ class _Pool:
         self._vectors: list[Tensor] = []
 
     def add(self, numbers: list[Numbers], vectors: list[Tensor]) -> Numbers:
-        """Add rows, and return their numbers."""
         first, last = self._size, self._size + len(vectors[0])
         if not self._vectors:
             self._numbers = [np.empty(0, np.int64) for _ in numbers]
@@ -315,7 +310,6 @@ class _Pool:
         return np.arange(first, last)
 
     def numbers(self, index: Numbers) -> list[Numbers]:
-        """Return the whole numbers of rows."""
         return [column[index] for column in self._numbers]
 
     def rows(self, column: int, index: Numbers) -> Tensor:

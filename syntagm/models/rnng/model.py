@@ -141,7 +141,6 @@ class Rnng(LanguageModel):
 
 
 def load(path: str, **options: str) -> Rnng:
-    """Load an RNNG from its folder."""
     chosen = FAMILY.choose(options)
     stored = weights.stored(path, FAMILY.name, FORMAT, _KEYS, _build)
     stored.network.to(device(chosen["device"]))

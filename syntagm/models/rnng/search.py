@@ -44,11 +44,9 @@ class Items:
         return len(self.prefix)
 
     def at(self, index: Numbers | Marks) -> "Items":
-        """Return a selection of derivations."""
         return Items(*(getattr(self, field.name)[index] for field in fields(self)))
 
     def with_state(self, state: Numbers) -> "Items":
-        """Return the same derivations with other numbers of their states."""
         return Items(self.prefix, self.score, state, self.opened, self.row, self.past)
 
     def after(self, parents: Numbers) -> "Items":
@@ -104,7 +102,6 @@ class History:
         return np.arange(self._size - len(before), self._size)
 
     def derivations(self, entries: Sequence[int]) -> list[list[int]]:
-        """Return the actions that lead to each entry."""
         before = np.concatenate([np.empty(0, np.int64), *self._before])
         actions = np.concatenate([np.empty(0, np.int64), *self._actions])
         derivations = []
@@ -342,7 +339,6 @@ def _shift_scores(
 
 
 def _ranked(prefix: Numbers, scores: Floats, sizes: Sizes) -> tuple[Marks, Marks]:
-    """Rank all extensions of each prefix."""
     row, place, shape = places(prefix)
     table = np.full((*shape, scores.shape[1]), -np.inf)
     table[row, place] = scores

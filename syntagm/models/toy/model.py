@@ -112,7 +112,6 @@ class Toy(LanguageModel):
                 done(1)
 
     def single(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Return whether each candidate is one word."""
         return np.array([len(_words(word)) == 1 for word in words], bool)
 
     def _candidate(self, left: str, word: str) -> tuple[tuple[float, float, float], bool]:
@@ -145,7 +144,6 @@ class Toy(LanguageModel):
 
 
 def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
-    """Refuse a file that can't be read; see `Family.checks`."""
     _text(path)
 
 

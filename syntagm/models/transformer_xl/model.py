@@ -74,8 +74,6 @@ class Layer(nn.Module):
 
 
 class TransformerXlNetwork(Network):
-    """A Transformer-XL."""
-
     def __init__(self, words: int, size: Size, zeros: bool = True, reverse: bool = False) -> None:
         super().__init__()
         self.size, self._zeros = size, zeros

@@ -47,8 +47,6 @@ _BACK_OFF = tuple(re.compile(part) for part in ("-KNOWNLC", f"-(s|{'|'.join(SUFF
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A vocabulary."""
-
     # The words by id. 0 is the end-of-sentence symbol, which is also used as start symbol; 1 is the unknown word; then
     # the classes of unknown words that occurred in training, by name; then words by decreasing count, and by first
     # occurrence if counts are equal.
@@ -184,7 +182,6 @@ def of_counts(
 
 
 def read(path: Path) -> Vocabulary:
-    """Read a vocabulary written by `Vocabulary.write`."""
     try:
         lines = regular.content(path).decode().split("\n")
         head = json.loads(lines[0])

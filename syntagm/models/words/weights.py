@@ -90,7 +90,6 @@ def is_size(value: object) -> bool:
 
 
 def is_flag(value: object) -> bool:
-    """Return whether a value is true or false."""
     return type(value) is bool
 
 
@@ -128,7 +127,6 @@ def _read(path: Path, parts: int, build: Callable[[], Network]) -> Network:
 
 
 def digest(network: nn.Module) -> str:
-    """Return a hash of all weights of a network."""
     hashed = hashlib.sha256()
     for name, tensor in network.named_parameters():
         hashed.update(f"{name}|{tuple(tensor.shape)}|".encode())

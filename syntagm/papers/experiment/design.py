@@ -221,7 +221,6 @@ def perplexities(folder: Path) -> list[dict[str, Any]]:
 
 
 def read_perplexity(path: Path, families: Container[str], sizes: Mapping[str, int]) -> dict[str, Any]:
-    """Read the perplexity record of a model."""
     model = PERPLEXITY.read(path)
     if model["family"] not in families or sizes.get(model["size"]) != model["requested_words"]:
         found = "a model that is not in the experiment"
@@ -232,7 +231,6 @@ def read_perplexity(path: Path, families: Container[str], sizes: Mapping[str, in
 
 
 def cell_of(model: Mapping[str, Any]) -> Cell:
-    """Return the model of an experiment that a perplexity record is about."""
     return Cell(model["family"], model["size"], model["seed"], model.get("sample", 1))
 
 

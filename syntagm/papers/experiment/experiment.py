@@ -109,7 +109,6 @@ def operations_per_second(device: str) -> float:
 def longest_seconds(
     family: str, options: Options, words: int, texts: Mapping[str, int], speed: float, device: str = "cpu"
 ) -> tuple[float, float]:
-    """Estimate the longest time that training and scoring a model can take."""
     controlled = families.find(family).controlled
     if controlled is None:
         known = ", ".join(other.name for other in hyperparameters.taking_part())
@@ -127,7 +126,6 @@ def remaining_seconds(design: Design, cell: Cell, texts: Mapping[str, int], spee
 
 
 def basis_of_estimates(speed: float) -> str:
-    """Describe the basis of the estimates."""
     paces = [family.controlled.pace for family in hyperparameters.taking_part() if family.controlled]
     lines = [
         f"from a matrix product timed here ({speed / 1e9:,.0f} GFLOP/s, {REACHED:.0%} of it reached), "

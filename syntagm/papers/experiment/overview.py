@@ -14,7 +14,6 @@ _PART = ("size", "sample")
 
 
 def tables(folder: Path) -> Iterator[tuple[str, Table]]:
-    """Yield the tables of an experiment's folder, with the names of their files."""
     finished = [model for model, _ in places.finished_models(folder)]
     part = [name for name in _PART if name != "sample" or any(model["sample"] > 1 for model in finished)]
     texts: dict[tuple[Cell, ...], list[str]] = {}

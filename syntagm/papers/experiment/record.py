@@ -165,7 +165,6 @@ def _record(design: Design) -> dict[str, Any]:
 
 
 def _merged(design: Design, requested: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the record in the folder with the requested one."""
     path = design.record()
     recorded = DESIGN.read(path) if path.exists() else {}
     if not recorded and (_models_with_results(design.folder) or any(design.folder.glob("corpora/*.t*"))):

@@ -63,7 +63,6 @@ def _suites(view: View, circuit: str = "") -> list[str | tuple[str, str]]:
 
 
 def _classes(view: View, names: Sequence[str]) -> list[str]:
-    """Return those of some classes that a claim is about."""
     present = {model for model, _, _ in view.models}
     return [name for name in names if view.study.published or name in present]
 
@@ -76,7 +75,6 @@ def _circuits(view: View) -> list[str]:
 
 
 def _pair(view: View, first: str, second: str, claimed: Range, circuit: str = "") -> Contrast:
-    """Return the contrast of two classes."""
     name = f"{label(first)} - {label(second)}" + (f", {circuit}" if circuit else "")
     return Contrast(name, view.mean(first) - view.mean(second), claimed, _suites(view, circuit))
 
@@ -264,7 +262,6 @@ def _correlation(
 def claims_of_perplexity(
     study: Study, withdrawn: Withdrawn, found: Regressions
 ) -> list[tuple[str, Callable[[], list[Row]]]]:
-    """Return the claims, each with a function that judges it."""
     return [
         (DISSOCIATED, lambda: dissociation(study, withdrawn)),
         (WITHIN, lambda: within_a_class(study)),

@@ -188,7 +188,6 @@ def _per_model(table: pl.DataFrame, units: str) -> list[str]:
 
 
 def _sizes(study: Study) -> list[str]:
-    """Describe the sizes of the study's corpora."""
     corpora = set(study.items["corpus"])
     sizes = [f"{corpus} {words:g}" for corpus, words in study.words.items() if corpus in corpora]
     return [f"corpora, in millions of words: {', '.join(sizes)}"] if sizes else []
@@ -249,7 +248,6 @@ def _circuit(study: Study) -> pl.Expr:
 
 
 def _intervals(study: Study) -> pl.DataFrame:
-    """Return the interval of each instance's score."""
     rows = [(*instance, *_interval(items)) for instance, items in study.items.group_by(INSTANCE, maintain_order=True)]
     schema = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, **_INTERVAL}
     table = pl.DataFrame(rows, schema=schema, orient="row")
@@ -268,7 +266,6 @@ def _interval(items: pl.DataFrame) -> tuple[float, float, int, str]:
 
 
 def _single(study: Study, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return score and interval of single instances by circuit."""
     items = labelled(study, study.items).with_columns(circuit=_circuit(study))
     estimates = []
     for (circuit, model), scores in rows.group_by("circuit", "model", maintain_order=True):

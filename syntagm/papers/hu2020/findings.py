@@ -56,7 +56,6 @@ class Judged:
 
 
 def judge_claims(study: Study, withdrawn: Withdrawn, found: Regressions) -> list[Judged]:
-    """Judge the claims about scores, perplexity and regressions under all analyses."""
     aic = cited("hu2020")["aic"]
     printed = {claims.CLASS_OVER_SIZE: f"{aic['no_architecture']} above {aic['no_size']}"}
     judges: list[tuple[str, Callable[[], list[Row]]]] = []
@@ -144,11 +143,9 @@ class Findings:
 
     @cached_property
     def judged(self) -> list[Judged]:
-        """The claims about scores, perplexity and regressions, under all analyses."""
         return judge_claims(self.study, self.withdrawn, self.regressions)
 
     def rows(self) -> list[Row]:
-        """Return all the numbers on which the claims are judged."""
         return [row for claim in self.judged for row in claim.rows]
 
     @cached_property
@@ -167,7 +164,6 @@ Check = Callable[[Findings], Checked | list[Claim]]
 
 
 def table(checks: "Sequence[Check]", findings: Findings) -> Table:
-    """Make the table of claims with their verdicts."""
     lacking = raw.lacking(findings.raw)
     rows: list[Claim] = [_incomplete(lacking)] if lacking else []
     marked = INCOMPLETE if lacking else ""
@@ -208,5 +204,4 @@ def _incomplete(lacking: Sequence[str]) -> Claim:
 
 
 def verdict(holds: bool, otherwise: str = FALSE) -> str:
-    """Return the verdict on a claim."""
     return HOLDS if holds else otherwise

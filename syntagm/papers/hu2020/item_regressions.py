@@ -44,7 +44,6 @@ class Fits:
 
 
 def tables(items: pl.DataFrame, folder: Path | None = None) -> Iterator[tuple[str, Table]]:
-    """Yield the tables, with the names of their files."""
     found = fit_models(items)
     yield "regression_items", coefficients(found)
     yield "regression_items_fits", fits(found)
@@ -73,7 +72,6 @@ def fit_models(items: pl.DataFrame) -> Fits:
 
 
 def coefficients(found: Fits) -> Table:
-    """Make the table of the fixed effects of both models."""
     rows = tuple(
         (name, effect.name, effect.estimate, effect.se, effect.t, effect.p, effect.low, effect.high)
         for name, fit in found.fits.items()
@@ -159,7 +157,6 @@ def residuals(found: Fits) -> Table:
 
 
 def influence(found: Fits) -> Table:
-    """Make the table of the influence of each trained model on the coefficients."""
     rows: list[tuple[Cell, ...]] = []
     for name, fit in found.fits.items():
         changes = logistic.influence(fit, "instance")

@@ -92,7 +92,6 @@ class Row:
 
     @property
     def text(self) -> str:
-        """The number with its interval, if it has one, and the analysis."""
         number = f"{self.value:.1f}" if self.low == self.high else f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
         if isnan(self.low):
             number = "undefined" if isnan(self.value) else f"{self.value:.3f} without an interval"
@@ -147,7 +146,6 @@ class View:
         return self._weights([name if on == corpus and name in chosen else None for name, on, _ in self.models], corpus)
 
     def classes_on(self, corpus: str) -> set[str]:
-        """Return the classes that were trained on a corpus."""
         return {name for name, on, _ in self.models if on == corpus}
 
     def _weights(self, cells: Sequence[str | None], *names: str | None) -> _Array:
@@ -162,7 +160,6 @@ class View:
         )
 
     def judge(self, claim: str, contrast: Contrast) -> Row:
-        """Compute a contrast with its interval, and judge it."""
         samples = [self._differences(suite, contrast) for suite in contrast.suites]
         value = float(np.mean([sample.mean() for sample in samples]))
         spread = self._spread(samples, contrast)
@@ -418,7 +415,6 @@ def verdict_table(judged: Sequence[Row], criteria: Sequence[str] = ()) -> Table:
 
 
 def notes(judged: Sequence[Row]) -> list[str]:
-    """Return the notes that say how claims are judged, and under which analyses."""
     withdrawn = any(row.models == MODELS[1] for row in judged)
     return [
         "A claim holds if the whole 95% interval of each of its numbers is in the claimed range, and does not hold if one is "

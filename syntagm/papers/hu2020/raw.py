@@ -50,7 +50,6 @@ class Raw:
 
 
 def read(folder: Path) -> Raw:
-    """Read all results and perplexities of a folder."""
     files = sorted((folder / "sg_results").glob("*.csv")) if folder.is_dir() else []
     if not files:
         expected = "a folder with sg_results/*.csv, as data/raw of cpllab/syntactic-generalization"
@@ -182,7 +181,6 @@ _BPE = "gptbpe"
 
 
 def build_study(raw: Raw, suites: str = "31", ngram: str = "vote") -> Study:
-    """Build the study of the paper from its raw data."""
     if ngram not in VOTES:
         raise UsageError("ngram", repr(ngram), "one of " + ", ".join(VOTES))
     items = with_one_ngram(of_the_study(with_suites(raw.items, suites)), ngram)
@@ -213,7 +211,6 @@ def is_withdrawn() -> pl.Expr:
 
 
 def with_suites(items: pl.DataFrame, suites: str = "31") -> pl.DataFrame:
-    """Keep the items of the included suites."""
     if suites not in SUITES:
         raise UsageError("suites", repr(suites), "one of " + ", ".join(SUITES))
     return items.filter(~pl.col("suite").is_in(SUITES[suites]))
@@ -268,7 +265,6 @@ _CELL = ["model", "corpus"]
 
 
 def completeness_table(raw: Raw) -> Table:
-    """Make the table of what the publication has and what these data have, with a row per kind of thing."""
     rows: list[tuple[Cell, ...]] = [
         (kind, sum(expected.values()), sum(found.values()), "; ".join(remarks))
         for kind, expected, found, remarks in _compared(raw)

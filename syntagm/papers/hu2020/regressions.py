@@ -61,7 +61,6 @@ class Regressions:
 
     @cached_property
     def observations(self) -> pl.DataFrame:
-        """The observations; see `observations`."""
         return observations(self.study)
 
     @cached_property
@@ -116,7 +115,6 @@ def fit_models(table: pl.DataFrame, names: tuple[str, ...] = tuple(FIXED)) -> Fi
 
 
 def tables(found: Regressions) -> Iterator[tuple[str, Table]]:
-    """Yield all tables of regressions, with the names of their files."""
     yield "regressions", regressions(found.fits)
     yield "regression_fits", fits(found.fits)
     yield "regression_tests", tests({ALL: found.fits, **found.without}, found.ratios)
@@ -275,7 +273,6 @@ def split(table: pl.DataFrame) -> variance_shares.Split:
 
 
 def variances(table: pl.DataFrame) -> Table:
-    """Make the table of the shares of variance."""
     notes = [
         "The variance of the scores of trained models on suites. sd: the standard deviation between levels, in the unit of "
         "scores. items: what another choice of items would change; residual: by training run and suite, beyond this.",

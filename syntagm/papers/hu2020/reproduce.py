@@ -87,7 +87,6 @@ def from_raw(
 
 
 def with_note(table: Table, suites: str) -> Table:
-    """Add a note about the excluded suites to a table."""
     excluded = ", ".join(LEFT_OUT[suites])
     return replace(table, notes=(*table.notes, f"Excluded from all means: {excluded}.")) if excluded else table
 
@@ -209,7 +208,6 @@ def tests(design: Design, finished: bool) -> list[Planned]:
 
 
 def _studied(folder: Path) -> Study:
-    """Build the study of all finished models of an experiment."""
     return _study.of_experiment(list(finished_models(folder)), _millions(requested_sizes(folder)), ASIDE)
 
 
@@ -229,7 +227,6 @@ def _short(table: Table, folder: Path) -> Table:
 
 
 def results(folder: Path) -> Table:
-    """Make the table of results: the text, perplexity, SG score, circuit scores and suite scores of each finished model."""
     finished = list(finished_models(folder))
     circuits = _circuits(finished)
     suites = list(dict.fromkeys(suite.name for _, run in finished for suite in run.suites if suite.predictions))
@@ -266,7 +263,6 @@ def _scores(run: Run, circuits: Sequence[str], suites: Sequence[str]) -> tuple[C
 
 
 def _notes(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Describe how the numbers were computed."""
     signatures = [
         f"Signature of {run.model}: {run.signature(suite.name, next(iter(suite.predictions)))}"
         for run in runs[:1]

@@ -24,8 +24,6 @@ from syntagm.views import classes, estimates
 
 @dataclass(frozen=True, slots=True)
 class ModelClass:
-    """A class of models."""
-
     name: str  # the name of the class in the raw data
     label: str  # the name of the class in the paper
     neural: bool = True  # whether it is a neural network
@@ -212,7 +210,6 @@ def _some(names: Sequence[str]) -> str:
 def of_experiment(
     finished: Iterable[tuple[Mapping[str, Any], Run]], words: Mapping[str, float], aside: Sequence[str] = ()
 ) -> Study:
-    """Build the study of a controlled experiment: families, sizes and seeds."""
     # With several samples of the corpus, the seed of an instance is its number among those of its family and size.
     pairs = _numbered(list(finished))
     tables = [_items(run, model["family"], model["size"], model["seed"]) for model, run in pairs]

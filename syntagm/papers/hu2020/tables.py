@@ -68,7 +68,6 @@ def _chances(levels: Mapping[str, float] | float) -> list[str]:
 
 
 def cells(study: Study) -> Table:
-    """Make the table of score, delta and perplexity of each model class on each corpus."""
     instances = labelled(study, study.instances().filter(pl.col("corpus") != ""))
     keys = ["model", "corpus"]
     trained = labelled(study, study.scores().filter(pl.col("corpus") != ""))
@@ -225,7 +224,6 @@ def subsets(study: Study, known: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]
 
 
 def _trained(study: Study) -> bool:
-    """Return whether any models were trained for the study."""
     return any(study.items["corpus"])
 
 

@@ -66,7 +66,6 @@ class Published:
 
 
 def read(folder: Path) -> Published:
-    """Read what a folder has of the published data."""
     subsets = list(dict.fromkeys(effect.subset for effect in EFFECTS))
     items = {
         (subset, model): tables.open_table(path)
@@ -280,7 +279,6 @@ def _of(table: pl.DataFrame, effect: Effect, region: str) -> pl.DataFrame:
 
 
 def figure(published: Published) -> Figure:
-    """Draw the effects of people and the predicted ones, a panel for each region."""
     schema: Mapping[str, type[pl.DataType]] = {
         "model": pl.String, "x": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "n": pl.Int64,
         "region": pl.String,

@@ -29,7 +29,6 @@ def probable(construction: str) -> str:
 
 
 def constructions(run: Run) -> dict[str, list[str]]:
-    """Return the suites of a run by construction: construction -> names of suites."""
     known = {line["construction"] for line in cited("marvin2018")["table1"]}
     by_construction: dict[str, list[str]] = {}
     for suite in run.suites:

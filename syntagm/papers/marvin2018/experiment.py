@@ -42,7 +42,6 @@ def experiment(design: Design, progress: Progress | None = None) -> Table:
 
 
 def results(folder: Path) -> Table:
-    """Make the table of results: perplexity, tagging accuracy and accuracy by construction of each finished model."""
     finished = list(places.finished_models(folder))
     keys = places.distinguishing_keys(finished)
     names = [name for name in _constructions() if any(name in constructions(run) for _, run in finished)]
@@ -83,7 +82,6 @@ def _of(finished: Sequence[_Finished], family: str, size: str) -> dict[tuple[int
 def _comparison(
     size: str, one: Sequence[_Finished], two: Sequence[_Finished], seeds: Sequence[tuple[int, int]]
 ) -> Table:
-    """Compare both models by construction and by perplexity."""
     published = {line["construction"]: line for line in cited("marvin2018")["table1"]}
     first, second = ([_values(run) for _, run in models] for models in (one, two))
     rows: list[tuple[Cell, ...]] = []

@@ -314,7 +314,6 @@ def _chance(run: Run, suites: Sequence[str], measure: str) -> Cell:
 
 
 def _notes(run: Run, accuracies: Mapping[Any, Estimate]) -> tuple[str, ...]:
-    """Describe how the numbers of a table were computed."""
     signature = run.signature(run.suites[0].name, MEASURE)
     if len(run.suites) > 1:
         signature = signature.over(len(run.suites))

@@ -119,7 +119,6 @@ def _notes(runs: Runs) -> tuple[str, ...]:
 
 
 def eligible_table(runs: Runs) -> Table:
-    """Make the table of each model's queries: contexts, eligible lemmas, and items left out with reasons."""
     lines: list[tuple[Cell, ...]] = []
     for model, run in runs:
         records, contexts = run.record["contexts"].values(), gaps.contexts(run)
@@ -177,7 +176,6 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """Whether the finding holds."""
         return self.claimed.verdict(self.estimate.low, self.estimate.high)
 
 
@@ -215,7 +213,6 @@ def halves(run: Run) -> list[tuple[Cut, Cut]]:
 
 
 def findings_table(runs: Runs) -> Table:
-    """Make the table of findings, with a note that counts the verdicts on each."""
     found = judged(runs)
     lines: list[tuple[Cell, ...]] = [
         (

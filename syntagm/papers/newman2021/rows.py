@@ -19,7 +19,6 @@ PAIRED = "model_weight - equal_weight"
 
 
 def fill_runs(runs: Sequence[Run]) -> list[tuple[str, Run]]:
-    """Return the runs with the names of their models."""
     checked = []
     for name, run in named(runs):
         cure = "Make one with `syntagm fill MODEL --suite ... --words verbs -o DIR`."

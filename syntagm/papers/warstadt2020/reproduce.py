@@ -367,7 +367,6 @@ def _learning(samples: tables.Samples, known: Known, runs: Sequence[Run], words:
 
 
 def _notes(runs: Sequence[Run], groups: Sequence[Run]) -> tuple[str, ...]:
-    """Describe how the numbers of runs of models and of people were computed."""
     signatures = [line for name, run in named(groups) for line in about(run, name)]
     for name, run in named(runs):
         suites = [suite for suite in run.suites if MEASURE in suite.predictions]

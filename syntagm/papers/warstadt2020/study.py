@@ -50,7 +50,6 @@ def experiment(design: Design, progress: Progress | None = None) -> Table:
 
 
 def results(folder: Path) -> Table:
-    """Make the table of results: the text, perplexity and accuracy of each finished model, overall and by category."""
     finished = list(design.finished_models(folder))
     values = {
         (estimate.group.model, estimate.group["phenomenon"]): estimate.value

@@ -92,7 +92,6 @@ def table3(
 
 
 def by_paradigm(samples: Samples, known: Known, notes: Sequence[str], published: bool = True) -> Table:
-    """Make the table of accuracy by paradigm, with one row per model."""
     estimates = [(suite, score.mean([sample], Group(model))) for (model, suite), sample in samples.items()]
     by_category = sorted(known, key=lambda suite: (known[suite].phenomenon, suite))
     order = {suite: index for index, suite in enumerate(by_category)}
@@ -151,7 +150,6 @@ class Materials:
 
 
 def materials_table(compared: Sequence[Materials], known: Known) -> Table:
-    """Make the table of one model on two sets of materials: accuracies, their difference, and human agreement."""
     rows: list[tuple[Cell, ...]] = []
     estimates: list[Estimate] = []
     for runs in compared:
@@ -183,7 +181,6 @@ def _difference(runs: Materials, suites: Sequence[str]) -> Estimate:
 
 
 def correlation_table(table: pl.DataFrame, notes: Sequence[str] = ()) -> Table:
-    """Make the table of the correlations of all pairs of models."""
     columns, used = ("a", "b", "kind", "r", "low", "high", "n"), dict.fromkeys(table.filter(pl.col("n") > 0)["method"])
     explained = (*(f"Intervals: 95 %, {method}; n: paradigms." for method in used), *notes)
     return Table("Correlation of accuracies", columns, tuple(table.select(columns).iter_rows()), (), explained)

@@ -33,7 +33,6 @@ def make_table(analyses: Sequence[Analysis]) -> Table:
 
 
 def _methods(analyses: Sequence[Analysis]) -> list[str]:
-    """Say how the effects of each analysis were estimated."""
     return [
         f"{one.name}: {f'the model that was fitted, with the next word added for -1: {method}' if method else _EARLIER}."
         for one in analyses

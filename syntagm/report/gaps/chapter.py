@@ -25,7 +25,6 @@ _MEASURES = {name: name.replace("_", " ") for name in (*SHADED, "covered", "inva
 
 
 def tabulate_estimates(rows: Sequence[Row], key: str, several: bool) -> HtmlTable:
-    """Return a table with a row for each suite or construction and model."""
     headings = [heading(key), *([heading("model")] if several else []), *_estimate_headings()]
     body = [
         row(
@@ -175,7 +174,6 @@ _TAGS = ("circuit", "phenomenon", "field", "construction")
 
 
 def write_article(suite: SuiteOnPage) -> Variables:
-    """Return what the page shows of a suite."""
     subject, several = suite.subject, len(suite.models) > 1
     return {
         "subject": subject,

@@ -225,7 +225,6 @@ LEMMA_COLUMNS = ("model", "label", "lemma", "contexts", "won", "right", "wrong")
 
 
 def link_estimates(columns: Sequence[Column[Run]]) -> Markup:
-    """Return a link to every estimate of every run, at every cut-off."""
     return csv_link("scores.csv", COLUMNS, (row for column in columns for row in _rows(column)), "all scores as CSV")
 
 
@@ -283,7 +282,6 @@ class SuiteOnPage:
 
 
 def lay_out(subjects: Sequence[Subject[Run]]) -> list[SuiteOnPage]:
-    """Return the suites as a page shows them."""
     room = shell.DATA
     suites = []
     for subject in subjects:

@@ -69,7 +69,6 @@ SUITES: Section[Evidence] = Section(
 
 
 def by_tag(tag: str) -> Section[Evidence]:
-    """Return the section with the scores over the suites of each value of a tag."""
     tag_name = tag.replace("_", " ")
 
     def show(chapter: Evidence) -> Variables:

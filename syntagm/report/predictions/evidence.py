@@ -157,7 +157,6 @@ class SuiteOnPage:
 
 
 def lay_out(subjects: Sequence[Subject[Run]], effects: Mapping[int, Sequence[Effect]]) -> list[SuiteOnPage]:
-    """Return the suites as a page shows them."""
     data, suites = shell.DATA, []
     for subject in subjects:
         sentences = read_sentences(subject)
@@ -235,7 +234,6 @@ class Evidence(Chapter):
 
     @property
     def meanings(self) -> dict[str, str]:
-        """What the names of predictions mean, where it is known."""
         names = dict.fromkeys(name for subject in self.subjects for name in subject.record.predictions)
         return {name: scores.MEANINGS[name] for name in names if name in scores.MEANINGS}
 

@@ -118,7 +118,6 @@ def only_first(suites: EffectsOfSuites) -> bool:
 
 
 def forests(suites: EffectsOfSuites, columns: Sequence[Column[Run]], title: str = "") -> list[Forest]:
-    """Draw the effects of every suite, or of first predictions (`only_first`)."""
     # With more than `FEW` models, each has a figure of its own; their axes have the same ends.
     first = only_first(suites)
     named = [
@@ -146,7 +145,6 @@ def _signs(found: Sequence[Effect]) -> tuple[int, int, int]:
 
 
 def differences(pairs: Sequence[ModelPair], title: str = "") -> Figure:
-    """Return the figure of the differences between models on each suite, one panel for each pair."""
     pairings = [
         (pair.a.name, pair.b.name, [(subject.title, comparison) for subject, comparison in pair.suites])
         for pair in pairs

@@ -55,7 +55,6 @@ def prediction_in_words(record: SuiteRecord, measure: str) -> Markup:
 
 
 def formula_in_words(formula: Formula, labels: Mapping[str, str] | None = None) -> Markup:
-    """Return a prediction in words, as HTML; the arguments are those of `report.in_words`."""
     return Markup(_NAME.sub(r"<code><bdi>\1</bdi></code>", str(escape(in_words(formula, labels)))))
 
 

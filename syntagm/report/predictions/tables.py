@@ -125,7 +125,6 @@ def tabulate_tag(chapter: Evidence, tag: str) -> HtmlTable:
 
 
 def tabulate_pairs(pairs: Sequence[ModelPair]) -> HtmlTable:
-    """Return the table of the pairs of models, each of which links to its own table."""
     headings = [
         *(heading("A"), heading("B")),
         *number_headings(
@@ -217,7 +216,6 @@ def tabulate_effects(suite: SuiteOnPage) -> HtmlTable:
 
 
 def tabulate_regions(suite: SuiteOnPage) -> HtmlTable:
-    """Return the table of the numbers of the figure of a suite."""
     several = len(suite.subject.columns) > 1
     headings = [
         *([heading("model")] if several else []),

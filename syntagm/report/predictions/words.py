@@ -19,7 +19,6 @@ from syntagm.runs import Run
 
 
 def describe(headline: Headline, score: Estimate | None) -> Markup:
-    """Say how well a model does, in comparison with chance and with other models."""
     parts = [_mean(score), _against_chance(headline), *(_compare_with(versus, headline) for versus in headline.versus)]
     return Markup("<b>%s</b>: %s.") % (isolate(headline.name), join(filter(None, parts), "; "))
 
@@ -57,7 +56,6 @@ def _size(versus: Versus) -> Markup:
 
 
 def explain_headlines(headlines: Sequence[Headline], pairs: bool) -> Markup:
-    """Say what the headlines count, and what they can't show."""
     return join(filter(None, _explain(headlines, pairs)), " ")
 
 
@@ -136,7 +134,6 @@ def describe_pair(pair: ModelPair) -> Markup:
 
 
 def summarize_pair(pair: ModelPair) -> Markup:
-    """Name two models, and say on how many suites they differ."""
     significant = sum(pair.better)
     return Markup("<b>A</b> %s, <b>B</b> %s: %s of %s show%s a significant difference") % (
         *(isolate(pair.a.name), isolate(pair.b.name)),
@@ -186,13 +183,11 @@ def explain_figure(suite: SuiteOnPage) -> Markup:
 
 
 def count_sides(model: str, effects: int, above: int, below: int) -> Markup:
-    """Say how many effects support the predictions, and how many contradict them."""
     values = isolate(model), above, counted(effects, "effect"), below
     return Markup("%s: interval right of 0 for %s of %s, left of 0 for %s") % values
 
 
 def explain_chance(suite: SuiteOnPage) -> list[Markup]:
-    """Say what the chance level of each measure of a suite is, and why."""
     measures = suite.subject.measures
     sentences = []
     for measure in measures:

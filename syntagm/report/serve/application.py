@@ -65,7 +65,6 @@ class PatientProtocol(H11Protocol):
     _waiting: TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to wait for the first request."""
         super().connection_made(cast(Transport, transport))
         self._wait()
 
@@ -195,7 +194,6 @@ _NOT_OPEN = "Open the address that `syntagm serve` printed when it started: it h
 
 
 def build_application(routes: Sequence[Route], gate: Gate, cookie: str = COOKIE) -> Application:
-    """Make the application of all routes, with those for logging in, the style sheet and the script."""
     application = Application((), gate, cookie)
     own = [
         Route("/style.css", lambda asked: content(shell.STYLE.encode(), "text/css"), "open"),

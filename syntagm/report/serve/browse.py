@@ -91,7 +91,6 @@ class Shelf:
             return self._site
 
     def get(self, key: tuple[object, ...], make: Callable[[Site], bytes], lasting: bool = False) -> bytes:
-        """Return what was made before, or make it and keep it."""
         self._renew()
         with self._lock:
             state = self._state
@@ -179,7 +178,6 @@ def routes(
     cache: PageCache | None = None,
     reading: Sequence[str] = (),
 ) -> Iterator[Route]:
-    """Yield the routes of the pages about runs."""
     shelf = Shelf(runs, suites=suites, cache=cache, reading=reading)
     addresses = Served(more=more, trial=trial)
     if warmed:
@@ -213,7 +211,6 @@ def warm(shelf: Shelf, addresses: Served) -> None:
 
 
 def routes_under(prefix: str, open_shelf: Opening) -> Iterator[Route]:
-    """Yield the routes of the pages about runs that a request names, below a path."""
     places: list[tuple[str, Callable[[Asked], Place]]] = [
         ("/suite/{suite}", lambda asked: ("suite", asked.names["suite"])),
         ("/suite/{suite}/{item}", lambda asked: ("suite", asked.names["suite"], asked.names["item"])),

@@ -90,7 +90,6 @@ def content_of(path: Path) -> bytes:
 
 
 def faults(folder: Path) -> dict[Path, SyntagmError]:
-    """Return an error for each damaged file of the cache in a folder."""
     found: dict[Path, SyntagmError] = {}
     for path in sorted(folder.glob(f"{'?' * _DIGITS}{ENDING}")):
         try:
@@ -101,7 +100,6 @@ def faults(folder: Path) -> dict[Path, SyntagmError]:
 
 
 def key_of(runs: Sequence[Run], suites: Sequence[Suite], others: Sequence[Path] = ()) -> str:
-    """Return the hash of runs, suites and other files on which pages depend."""
     found = [installation()]
     for run in runs:
         if not (run.done and run.root):

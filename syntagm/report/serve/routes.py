@@ -44,7 +44,6 @@ class Asked:
         return dict(self.query).get(name, default)
 
     def form(self) -> dict[str, str]:
-        """Return the fields of a form that was sent with POST."""
         if self.kind != "application/x-www-form-urlencoded":
             raise InputError(self.path, f"a body of the type {self.kind or 'unknown'}", "a form")
         return dict(fields(self.body.decode("latin-1"), self.path))
@@ -100,7 +99,6 @@ class Route:
 
 
 def fields(text: str, place: str) -> list[tuple[str, str]]:
-    """Return the fields of a query or a form."""
     try:
         return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=FIELDS)
     except ValueError as error:
@@ -108,22 +106,18 @@ def fields(text: str, place: str) -> list[tuple[str, str]]:
 
 
 def html_page(html: str, status: int = 200) -> Response:
-    """Return an answer with a page."""
     return Response(html, status, media_type="text/html")
 
 
 def download(content: bytes, kind: str, name: str) -> Response:
-    """Return an answer that a browser saves as a file."""
     return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 def content(content: bytes, kind: str) -> Response:
-    """Return an answer with a picture, a style sheet or the like."""
     return Response(content, media_type=kind)
 
 
 def moved(path: str) -> Response:
-    """Return an answer that leads the browser to another path of this server."""
     return RedirectResponse(path, 303)
 
 

@@ -91,7 +91,6 @@ def _inside(folder: Path, name: str) -> Path:
 
 
 def _written_before(folder: Path) -> Mapping[str, str]:
-    """Return the files that an earlier report left in a folder."""
     if not folder.exists() or not any(folder.iterdir()):
         return {}
     if not (folder / MANIFEST).is_file():
@@ -106,7 +105,6 @@ def _written_before(folder: Path) -> Mapping[str, str]:
 
 
 def contents(site: Site) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of the folder: name and content."""
     files = dict(_places(site))
     yield "style.css", shell.STYLE.encode()
     yield "script.js", shell.SCRIPT.encode()

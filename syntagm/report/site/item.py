@@ -167,7 +167,6 @@ class ItemPage(OnePage):
         return self.items.verdicts(found)[self.items.models.index(model)]
 
     def label(self, region: str) -> str:
-        """Return the name of a region with its label."""
         label = self.subject.record.region_labels.get(region, "")
         return f"{region} {label}".strip() if label != region else region
 

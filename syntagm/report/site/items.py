@@ -91,12 +91,10 @@ class Selection:
 
     @property
     def without_page(self) -> "Selection":
-        """The same selection from its first page."""
         return replace(self, page="")
 
     @property
     def narrows(self) -> bool:
-        """Whether it may leave out items."""
         return any(
             getattr(self, name) for name in self.NAMES if name not in ("measure", "order", "page", "model", "a", "b")
         )
@@ -388,7 +386,6 @@ def _text(value: object) -> str:
 
 
 def suite_of(record: SuiteRecord, sentences_of_run: pl.DataFrame, chosen: pl.DataFrame | None = None) -> Suite:
-    """Make a suite from the record and the sentences that a run has of it."""
     numbered = matching.numbered(sentences_of_run, "condition")
     if chosen is None:
         chosen = numbered.select("item", matching.OCCURRENCE).unique(maintain_order=True)

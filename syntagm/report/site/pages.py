@@ -109,7 +109,6 @@ class OnePage(ABC):
         """Return the records of all sections, in the order of the page."""
 
     def alerts(self) -> list[Alert]:
-        """Return what the page warns of."""
         return []
 
     def sections(self) -> list[Section[Any]]:

@@ -103,7 +103,6 @@ class Site:
 
     @cached_property
     def checkpoints(self) -> Checkpoints | None:
-        """The checkpoints of the runs; None if they are none."""
         return Checkpoints.of(self.chapter) if isinstance(self.chapter, Evidence) else None
 
     def items(self, suite: str) -> Items:
@@ -113,7 +112,6 @@ class Site:
         return found
 
     def page(self, place: Place, addresses: Addresses, query: Query = ()) -> Any:
-        """Return a page, with its links."""
         match place:
             # These pages have no query: others than their own are ignored, as those of mails and the like.
             case ():
@@ -178,7 +176,6 @@ class Site:
         return self.render(self.page(place, addresses, query), addresses, frame)
 
     def render(self, page: Any, addresses: Addresses, frame: shell.Frame) -> str:
-        """Return a page that `page` returned as HTML."""
         lead, switch = self._lead(page.place, addresses), self._switch(page, addresses)
         return pages.render(page, addresses, frame, not self.done, lead, switch)
 

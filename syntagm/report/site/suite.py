@@ -57,7 +57,6 @@ class Drawn:
 
     @cached_property
     def suite(self) -> SuiteOnPage:
-        """What the tables and sentences of reports need of the suite."""
         sentences = read_sentences(self.subject)
         effects = figures.effects_of(self.subject, sentences)
         kind, figure = figures.suite(self.subject, "", sentences, effects)
@@ -129,7 +128,6 @@ class SuitePage(OnePage):
 
     @property
     def measure(self) -> str:
-        """The prediction or measure of the list of items."""
         return self.selection.measure or next(iter(self.items.measures), "")
 
     def narrowed(self, **changes: str) -> str:

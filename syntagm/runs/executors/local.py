@@ -36,7 +36,6 @@ class Local(SharedFolder):
         self._started = 0
 
     def start(self, workers: Sequence[str], session: "Session") -> None:
-        """Start a process per worker."""
         exchange, words = Exchange(session.exchange), program("syntagm.runs.worker", session, self.permissions)
         for worker in workers:
             with exchange.log(worker).open("wb") as log:
@@ -61,7 +60,6 @@ class Local(SharedFolder):
         return {name: _reason(code) for name, code in ended.items()}
 
     def stop(self) -> None:
-        """Kill the processes."""
         for process in self._processes.values():
             process.kill()
         for process in self._processes.values():

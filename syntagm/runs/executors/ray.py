@@ -93,7 +93,6 @@ class _Resources(Values):
     """
 
     def read(self, place: str, text: str) -> dict[str, float]:
-        """Return the amount of each resource."""
         pairs = [part.rpartition(":") for part in text.split(",") if part]
         for name, _, amount in pairs:
             if not name or name in ("CPU", "GPU", "memory"):
@@ -181,22 +180,18 @@ class Ray(Executor):
         yield
 
     def start(self, workers: Sequence[str], session: "Session") -> None:
-        """Start an actor per worker."""
         self._send("start", list(workers))
 
     def describe(self, model: int, order: Mapping[str, Any]) -> None:
-        """Hand the hub what workers have to know of a model."""
         self._send("describe", model, dict(order))
 
     def offer(self, piece: Piece) -> None:
         self._send("offer", piece)
 
     def withdraw(self, model: int) -> None:
-        """Take back the offers of a model."""
         self._send("withdraw", model)
 
     def events(self, wait: float) -> Sequence[Event]:
-        """Return what the hub tells."""
         assert self._hub
         if self._error:
             raise self._error
@@ -296,7 +291,6 @@ class _HubProcess:
             self._connection.send(words)
 
     def ask(self, *words: Any) -> Any:
-        """Send a command, and wait for the answer."""
         self.send(*words)
         while not (messages := self.messages(1.0)):
             pass
@@ -409,7 +403,6 @@ class _Hub:
                 self._listen_for_life()
 
     def close(self) -> None:
-        """Kill the actors, and leave the cluster."""
         for hand in self._hands.values():
             with contextlib.suppress(Exception):
                 self._ray.kill(hand.actor)
@@ -535,7 +528,6 @@ class _Hub:
         reference.future().add_done_callback(lambda future: self._queue.put((what, *words, future)))
 
     def _hand_out(self) -> None:
-        """Give pieces to idle workers."""
         for hand in list(self._idle.values()) if any(self._offers.values()) else ():
             if hand.awaits is None and (piece := self._choose(hand)):
                 del self._idle[hand.name]
@@ -642,15 +634,12 @@ class _Actor:
         self._placed: tuple[int, str, tempfile.TemporaryDirectory[str] | None] = (-1, "", None)
 
     def node(self) -> str:
-        """Return the machine on which it runs."""
         return self._node
 
     def answered(self) -> int:
-        """Return how many questions of its piece are answered."""
         return self._computer.answered.count
 
     def compute(self, piece: Piece, order: dict[str, Any], model: "_Model | None") -> _Sent:
-        """Compute a piece, and return its outcome."""
         self._computer.answered.count = 0
         if error := order.pop("error", None):
             return self._sent(piece, refusal(error, fatal=False))
@@ -709,7 +698,6 @@ def _local_model(text: str) -> _Model | None:
 
 
 def _files_for_results(folder: Path) -> dict[str, bytes]:
-    """Return the files of a run from which its results are encoded."""
     from syntagm.runs.files import LEDGER
 
     paths = [folder / "run.json", folder / LEDGER, *sorted((folder / "shards").glob("*.results.parquet"))]

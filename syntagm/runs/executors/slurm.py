@@ -255,7 +255,6 @@ class _Queue:
         )
 
     def close(self) -> None:
-        """End the call of `squeue` that is under way."""
         if self._question:
             self._question.end()
         self._question = None

@@ -19,7 +19,6 @@ COLUMNS = ("good", "bad", "score_good", "score_bad")
 
 
 def read(files: Sequence[Path], suites: Sequence[Suite] = ()) -> Iterator[Pair]:
-    """Read pairs with their scores."""
     for file in files:
         for number, (line, row) in enumerate(csv.records(utf8.read(file), file, COLUMNS)):
             place = f"{file}, line {line}"

@@ -106,7 +106,6 @@ class _Profile:
         self._last: float | None = None
 
     def let(self, name: str, sd: float) -> None:
-        """Give people or items another standard deviation."""
         self._lower[self._names.index(name)] = np.array([[sd]])
 
     def deviance(self, odds: float) -> float:

@@ -240,8 +240,6 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """The design of a mixed-effects model."""
-
     model: Model  # the formula
     response: Numbers  # Shape (rows,)
     fixed: Columns  # the linearly independent columns of the fixed effects

@@ -53,7 +53,6 @@ class Factor:
 
 
 def cross_products(groupings: Sequence[Grouping], further: Numbers, weights: Numbers | None = None) -> Products:
-    """Compute the weighted cross-products of all columns."""
     first, others = groupings[0], groupings[1:]
     weighted = further if weights is None else further * weights[:, None]
     within = np.empty((len(first.levels), len(first.effects), len(first.effects)))
@@ -72,7 +71,6 @@ def cross_products(groupings: Sequence[Grouping], further: Numbers, weights: Num
 
 
 def cholesky(product: Products, lower: Sequence[Numbers]) -> Factor:
-    """Factor M for given covariance factors of the groupings."""
     first = lower[0]
     half = scaled(product.across, product.shapes, lower)
     inner = first.T @ product.within @ first + np.eye(len(first))
@@ -130,7 +128,6 @@ def solve(factored: Factor, right: Sequence[Numbers]) -> list[Numbers]:
 
 
 def determinant_gradient(product: Products, factored: Factor, lower: Sequence[Numbers], size: int) -> list[Numbers]:
-    """Compute the derivatives of `log_determinant` with respect to the entries of each covariance factor."""
     # d log |M| = 2 tr(dL' [Z'WZL, Z'WF] M^-1); only the diagonal blocks of the product are needed.
     blocks, crossed, rest = inverses(factored, size)
     first = lower[0]
@@ -189,8 +186,6 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Minimum:
-    """The result of a minimisation."""
-
     place: Numbers  # the parameters at the minimum
     value: float  # the smallest deviance
     slope: float  # the largest absolute derivative at the minimum
@@ -199,7 +194,6 @@ class Minimum:
 
 
 def minimise(objective: Objective, starts: Callable[[int], Numbers], count: int, progress: Progress | None) -> Minimum:
-    """Minimise a smooth function."""
     places, reached = [], list[float]()
     wanted = count if len(starts(0)) else 1
     while len(reached) < wanted:
@@ -343,7 +337,6 @@ class Solution:
 
 
 def problem(design: Design, reml: bool) -> Problem:
-    """Prepare a design for optimisation."""
     orthogonal, triangle = np.linalg.qr(design.fixed.values)
     explained = orthogonal.T @ design.response
     residual = design.response - orthogonal @ explained
@@ -376,7 +369,6 @@ def deviance(model: Problem, lower: Sequence[Numbers]) -> tuple[float, list[Numb
 
 
 def solution(model: Problem, lower: Sequence[Numbers]) -> Solution:
-    """Compute coefficients, their covariance, sigma and random effects for given covariance factors."""
     factored = _factored(model, lower)
     weights, effects, _ = _least_squares(model, factored, lower)
     fixed, random = len(model.ordinary), model.products.random

@@ -304,7 +304,6 @@ def _is_linear(fit: Fit) -> bool:
 
 
 def simulate(fit: Fit, source: np.random.Generator) -> Numbers:
-    """Draw a response from a fitted model."""
     design, linear_model = fit.design, _is_linear(fit)
     sigma = fit.sigma if linear_model else 1.0
     mean = design.fixed.values @ np.array([effect.estimate for effect in fit.coefficients])

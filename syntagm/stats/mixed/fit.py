@@ -29,7 +29,6 @@ class Covariance:
     parameters: Numbers  # the covariance of these parameters. Shape (parameters, parameters).
 
     def degrees(self, contrasts: Numbers) -> Numbers:
-        """Return the degrees of freedom of sums of coefficients."""
         # For a sum with the variance f of the covariance parameters, they are 2 f**2 / (f' A f'), with the derivatives
         # f' of f and the covariance A of the parameters, twice the inverse of the second derivatives of the deviance.
         slopes = np.einsum("si,kij,sj->ks", contrasts, self.slopes, contrasts)
@@ -40,7 +39,6 @@ class Covariance:
 
 
 def coefficient_covariance(design: Design, place: Numbers, sigma: float, reml: bool) -> Covariance:
-    """Return the covariance of the coefficients of a fit."""
     problem = deviance.problem(design, reml)
 
     def at(where: Numbers) -> tuple[float, Numbers]:
@@ -120,7 +118,6 @@ class Adjusted:
 
 
 def kenward_roger(design: Design, place: Numbers, sigma: float) -> Adjusted:
-    """Compute the adjusted covariance of the coefficients of a fit by restricted likelihood."""
     groupings = [grouping for grouping in design.groupings if grouping.size]
     random = sum(grouping.size for grouping in groupings)
     if random > MAX_EFFECTS:
@@ -286,8 +283,6 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A fitted model."""
-
     formula: str  # the formula, as written by the user
     method: str  # "ML", "REML" or "Laplace"
     coefficients: tuple[Coefficient, ...]  # the fixed effects, in R's order
@@ -312,16 +307,13 @@ class Fit:
 
     @property
     def aic(self) -> float:
-        """Akaike's information criterion: deviance + 2k."""
         return self.deviance + 2 * self.k
 
     @property
     def bic(self) -> float:
-        """The Bayesian information criterion: deviance + k log n."""
         return self.deviance + self.k * float(np.log(self.n))
 
     def coefficient(self, name: str) -> Coefficient:
-        """Return a fixed effect by its name."""
         for coefficient in self.coefficients:
             if coefficient.name == name:
                 return coefficient
@@ -330,14 +322,12 @@ class Fit:
         )
 
     def group(self, name: str) -> Group:
-        """Return the random effects of a group by its name."""
         for group in self.groups:
             if group.name == name:
                 return group
         raise UsageError(self.formula, f"no group {name}", f"one of {', '.join(g.name for g in self.groups) or 'none'}")
 
     def tests(self, by: By = "satterthwaite") -> list[Tested]:
-        """Test the fixed effects."""
         if by not in get_args(By):
             raise UsageError("by", repr(by), "one of " + ", ".join(get_args(By)))
         errors, degrees = np.sqrt(np.diagonal(self.covariance)), np.full(len(self.coefficients), np.inf)
@@ -354,14 +344,12 @@ class Fit:
         ]
 
     def adjusted(self) -> Adjusted:
-        """Compute Kenward and Roger's adjusted covariance of the fixed effects."""
         if self.method != "REML":
             expected = "a linear model, fitted by restricted likelihood"
             raise UsageError("kenward-roger", f"a fit by {self.method}", expected, "Fit with reml=True.")
         return kenward_roger(self.design, self.place, self.sigma)
 
     def table(self, by: By = "satterthwaite") -> pl.DataFrame:
-        """Return a table with one row for each estimate."""
         # The columns are part, group, term, estimate, se, df, t, p, low and high. `part` is `fixed`, `sd`,
         # `correlation` or `residual`. Only fixed effects have a test and an interval, because the likelihood of a
         # variance is too skewed for such an interval.
@@ -389,7 +377,6 @@ def _tested(name: str, estimate: float, se: float, df: float) -> Tested:
 
 
 def fixed_effects(names: Sequence[str], estimates: Numbers, covariance: Numbers) -> tuple[Coefficient, ...]:
-    """Compute the fixed effects with their standard errors."""
     errors = np.sqrt(np.diagonal(covariance))
     return tuple(
         Coefficient(name, float(estimate), float(se), float(estimate / se))
@@ -416,7 +403,6 @@ def group_effects(grouping: Grouping, lower: Numbers, modes: Numbers, sigma: flo
 
 
 def singularities(groupings: Sequence[Grouping], lower: Sequence[Numbers]) -> list[str]:
-    """Return a message for each grouping factor whose covariance matrix is singular."""
     messages = []
     for grouping, factor in zip(groupings, lower, strict=True):
         constant = [

@@ -26,8 +26,6 @@ _UNIT = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodRatio:
-    """The likelihood-ratio test of a model against a larger one."""
-
     chi2: float  # twice the difference of the log-likelihoods
     df: int  # the difference of the numbers of parameters
     p: float  # the probability of a chi2 at least as large if the smaller model is true

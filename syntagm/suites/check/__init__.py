@@ -45,7 +45,6 @@ class Finding:
 
     @property
     def error(self) -> bool:
-        """Whether the finding is an error rather than a warning."""
         return self.code.startswith("E")
 
     def to_json(self) -> dict[str, str]:

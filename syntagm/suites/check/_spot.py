@@ -49,7 +49,6 @@ def sentences(suite: Suite) -> Iterator[tuple[Item, str, Sentence]]:
 
 
 def references(suite: Suite) -> Iterator[tuple[Item, Reference]]:
-    """Yield each item with each distinct reference in the predictions."""
     distinct = dict.fromkeys(
         reference for prediction in suite.predictions for reference in prediction.formula.references()
     )
@@ -59,5 +58,4 @@ def references(suite: Suite) -> Iterator[tuple[Item, Reference]]:
 
 
 def extent(sentence: Sentence, region: str) -> tuple[int, int] | None:
-    """Return the start and the end of a region; None if the sentence has no region with this name."""
     return next(((span.start, span.end) for span in sentence.regions if span.name == region), None)

@@ -23,8 +23,6 @@ IsHeader = Callable[[Sequence[str]], object]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table."""
-
     path: Path  # the file
     columns: tuple[str, ...]  # the names of the columns
     # Pairs of line (or row) number and a mapping from column to cell. Cells are texts or, in JSON, any values but null.
@@ -33,7 +31,6 @@ class Table:
     unit: str  # what the numbers count: "line" or "row"
 
     def place(self, number: int) -> str:
-        """Return the place of a row, given its number, for messages."""
         return f"{self.path}, {self.unit} {number}"
 
     def cells(self, name: str) -> Iterator[str]:

@@ -32,7 +32,6 @@ def claims(path: Path, head: str) -> bool:
 
 
 def read_as(path: Path, head: str, **options: str) -> str:
-    """Say what is made of the templates."""
     drawn = options.get("n") or "100"
     return f"templates: {drawn} items for each suite, drawn with the seed {options.get('seed') or '1'}"
 

@@ -42,7 +42,6 @@ def claims(path: Path, head: str) -> bool:
 
 
 def read_as(path: Path, head: str, **options: str) -> str:
-    """Say which sentence is taken as the good one."""
     return f"{_SAID[_layout(path, head) or _of_list]}; scored: the ending given its prefix"
 
 

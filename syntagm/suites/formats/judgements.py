@@ -61,7 +61,6 @@ def unscored(path: Path, head: str, **options: str) -> list[str]:
 
 
 def read_as(path: Path, head: str, **options: str) -> str:
-    """Say which columns hold sentence, label and rating."""
     if _is_cola(path, head) and not options.get("sentence"):
         return "no header, as in CoLA: source, label (1 acceptable), mark, sentence; single judgements, without predictions"
     table = _table.excerpt(path, head, lambda columns: _has_ratings(columns) or options.get("sentence") in columns)

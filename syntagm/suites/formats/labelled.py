@@ -89,7 +89,6 @@ def unscored(path: Path, head: str, **options: str) -> list[str]:
 
 
 def read_as(path: Path, head: str, **options: str) -> str:
-    """Say which columns hold sentence, label, pair and suite."""
     table = _excerpt(path, head, options)
     sentence, label, item, suite = _chosen(table.columns, options)
     together = "each two rows" if item == NEXT else f"the rows with the same {item}"
@@ -187,7 +186,6 @@ def _chosen(columns: Sequence[str], options: dict[str, str]) -> tuple[str, str, 
 
 
 def _pairs(table: _table.Table, item: str, suite: str) -> Iterator[tuple[str, list[Row]]]:
-    """Yield the rows of each pair, with its id if a column has it."""
     if item == NEXT:
         for first in range(0, len(table.rows), 2):
             yield "", list(table.rows[first : first + 2])

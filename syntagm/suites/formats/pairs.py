@@ -139,7 +139,6 @@ def unscored(path: Path, head: str, **options: str) -> list[str]:
 
 
 def read_as(path: Path, head: str, **options: str) -> str:
-    """Say which columns are taken as the good and the bad sentence, and which has the names of suites."""
     if (named := options.get("good")) and not options.get("delimiter") and not _table.is_json(head):
         table = _table.excerpt(path, head, _names(named, options.get("bad", "")))
     else:
@@ -442,7 +441,6 @@ def _suites(
 
 
 def _method(place: str, columns: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
-    """Return the prefix method whose columns exist, and these columns."""
     meant = _meant(columns)
     methods = [(method, tuple(meant[name] for name in names)) for method, names in FIELDS if meant.keys() >= {*names}]
     if len(methods) > 1:

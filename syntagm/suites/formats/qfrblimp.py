@@ -28,7 +28,6 @@ def unscored(path: Path, head: str, **options: str) -> list[str]:
 
 
 def read_as(path: Path, head: str, **options: str) -> str:
-    """Say which sentence is taken as the good one."""
     return "good: sentence_a where label is 0, sentence_b where it is 1"
 
 

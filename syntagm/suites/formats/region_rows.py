@@ -48,7 +48,6 @@ def unscored(path: Path, head: str, **options: str) -> list[str]:
 
 
 def read_as(path: Path, head: str, **options: str) -> str:
-    """Say which columns hold item, condition, region and content."""
     if options.get("content"):
         region = options.get("region") or "each word"
         parts = f"item: {options.get('item')}, condition: {options.get('condition')}, region: {region}"
@@ -132,7 +131,6 @@ def _predictions(formula: str) -> tuple[Prediction, ...]:
 
 
 def _joined(table: _table.Table, rows: Rows, content: str, region: str) -> Sentence:
-    """Return the sentence whose rows are words or regions."""
     contents = [shape.plain(row.get(content, "")).strip() for _, row in rows]
     regions_of = [shape.plain(row.get(region, "")) if region else "" for _, row in rows]
     repeated = Counter(zip(regions_of, contents, strict=True))

@@ -187,7 +187,6 @@ class _Suite:
     seen: set[str] = field(default_factory=set)  # the rows about the suite that were read, by kind and name
 
     def add_setting(self, cells: Sequence[str], place: str) -> None:
-        """Add a row about the suite."""
         kind = cells[0].strip()
         values = [cell for cell in cells[1:] if cell.strip()]
         if kind not in KINDS:
@@ -213,7 +212,6 @@ class _Suite:
             raise InputError(f"{place}, {kind}", repr(values[0]), "one of " + ", ".join(AGGREGATES))
 
     def add(self, row: Mapping[str, str], place: str) -> None:
-        """Add the sentences, or the region, of a row."""
         if not (item := row["item"]):
             raise InputError(
                 f"{place}, item", "an empty cell", "the id of an item", "Repeat the id in each row of the item."
@@ -284,7 +282,6 @@ def _is_header(names: Sequence[str]) -> bool:
 
 
 def sentence_of(contents: Mapping[str, str], place: str) -> Sentence:
-    """Make a sentence from its regions and their contents."""
     if WHOLE in contents:
         if len(contents) > 1:
             cure = f"Rename the region {WHOLE!r}, or delete the others."
@@ -303,7 +300,6 @@ def sentence_of(contents: Mapping[str, str], place: str) -> Sentence:
 
 
 def _rows(suite: Suite) -> list[list[str]]:
-    """Return the table of a suite: the header, the rows about the suite, and its sentences."""
     sentences = [sentence for item in suite.items for sentence in item.sentences.values()]
     sequences = {tuple(region.name for region in sentence.regions) for sentence in sentences}
     regions = next(iter(sequences), ()) or (WHOLE,)
@@ -328,14 +324,12 @@ def _rows(suite: Suite) -> list[list[str]]:
 
 
 def _settings(suite: Suite) -> list[list[str]]:
-    """Return the rows about the suite."""
     rows = [["#suite", suite.name], ["#metric", suite.aggregate]]
     rows += [["#tag", name, value] for name, value in public_tags(suite.tags).items()]
     return rows + [["#prediction", prediction.name, prediction.formula.text] for prediction in suite.predictions]
 
 
 def _rows_of_items(suite: Suite) -> list[list[str]]:
-    """Return the table of a suite with one item per row."""
     columns: dict[str, tuple[str, ...]] = {}
     for item in suite.items:
         for condition, sentence in item.sentences.items():
@@ -363,7 +357,6 @@ def _rows_of_items(suite: Suite) -> list[list[str]]:
 
 
 def contents_of(sentence: Sentence) -> list[tuple[str, str]]:
-    """Return the names and contents of a sentence's regions."""
     if not sentence.regions:
         return [(WHOLE, sentence.text)]
     contents, end = [], 0
@@ -375,7 +368,6 @@ def contents_of(sentence: Sentence) -> list[tuple[str, str]]:
 
 
 def _refuse_loss(suite: Suite, reread: Suite) -> None:
-    """Refuse a suite that the table can't store."""
     items = tuple(replace(item, tags=public_tags(item.tags)) for item in suite.items)
     for old, new in zip(items, reread.items, strict=False):
         for condition, sentence in old.sentences.items():

@@ -86,7 +86,6 @@ def write(suites: Sequence[Suite], path: Path) -> None:
 
 
 def text_of(named: Suite) -> str:
-    """Return a suite in this format, as `write` writes it."""
     suite = numbered(named)
     if suite is not named and any(_attached(item) for item in suite.items):
         suite = replace(suite, tags={**suite.tags, "joined": "hub"})
@@ -122,7 +121,6 @@ def assemble(contents: Sequence[str], joined: str = "main") -> Sentence:
 
 
 def contents(sentence: Sentence, place: str) -> list[str]:
-    """Return the contents of the regions."""
     names = [region.name for region in sentence.regions]
     if not names or names != [str(number) for number in range(1, len(names) + 1)]:
         shown = ", ".join(names) or "none"
@@ -143,7 +141,6 @@ def _as_hub(sentence: Sentence) -> Sentence:
 
 
 def item_of(value: Any, place: str, joined: str) -> Item:
-    """Read an item from a JSON object."""
     item = shape.need(value, dict, place)
     number = item.get("item_number")
     if isinstance(number, bool) or not isinstance(number, int | str):
@@ -216,7 +213,6 @@ def _frame(suite: Suite) -> dict[str, Any]:
 
 
 def item_json(item: Item, place: str) -> dict[str, Any]:
-    """Return an item as a JSON object."""
     result: dict[str, Any] = _plain_item(item, place)
     if "json:item" in item.tags:
         result = dict(fill(json.loads(item.tags["json:item"]), result, place))

@@ -75,7 +75,6 @@ def read(
 
 
 def templates(path: Path, vocabulary: str = "") -> "list[Template]":
-    """Read the templates of a file, one for each suite."""
     from syntagm.suites.templates import template
     from syntagm.suites.templates.lexicon import Vocabulary
 

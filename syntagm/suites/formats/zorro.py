@@ -31,7 +31,6 @@ def claims(path: Path, head: str) -> bool:
 
 
 def read_as(path: Path, head: str, **options: str) -> str:
-    """Say which sentence is taken as the good one."""
     return "alternating lines, the bad sentence of each pair first" + (
         ", as in the published file of this name" if path.stem in PARADIGMS else ""
     )

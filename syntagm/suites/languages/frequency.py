@@ -55,7 +55,6 @@ def available(language: Language) -> bool:
 
 @cache
 def per_billion(language: Language) -> PerBillion:
-    """Return the word frequencies of a language."""
     lists = _package().available_languages("best")
     if _LISTS.get(language.code, language.code) not in lists:
         cure = "Count words in a text of the language: --unigrams TEXT."

@@ -44,8 +44,6 @@ class Dependent:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """The spelling of a language."""
-
     dependents: tuple[Dependent, ...] = ()  # words whose form depends on the next word
     ending: re.Pattern[str] | None = None  # what is attached to the word before it; None if there is nothing
     first: str = ""  # the characters with which an ending begins, so that few texts are searched

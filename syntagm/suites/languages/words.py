@@ -54,7 +54,6 @@ def script(character: str) -> str:
 
 
 def scripts(text: str) -> Counter[str]:
-    """Count the letters of a text by their scripts."""
     counts: Counter[str] = Counter()
     for character, count in Counter(text).items():
         if found := script(character):

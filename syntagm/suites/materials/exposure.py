@@ -170,7 +170,6 @@ class Construction:
 
     @classmethod
     def read(cls, text: str, place: str) -> "Construction":
-        """Read a pattern."""
         parts: list[frozenset[str] | None] = []
         for part in text.lower().split():
             if part == _SOME:
@@ -214,7 +213,6 @@ class Construction:
 
 
 def read_construction(text: str, place: str) -> "Construction | Tree":
-    """Read a construction, of words or over trees."""
     return Tree.read(text, place) if ">" in text else Construction.read(text, place)
 
 

@@ -96,7 +96,6 @@ def _snapshot(name: str, repository: str, revision: str | None) -> Path:
 
 
 def _how_to_download(name: str) -> str:
-    """Return the cure for a data set that is not in the cache, or only in part."""
     match = _NAME.fullmatch(name)
     return hub.download(match["repository"], match["revision"], dataset=True) if match else ""
 

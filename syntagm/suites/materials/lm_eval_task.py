@@ -28,7 +28,6 @@ def task_name(name: str) -> str:
 
 
 def files(suites: Sequence[Suite], group: str) -> dict[str, bytes]:
-    """Return the content of the files: name -> content."""
     contents: dict[str, bytes] = {}
     names: list[str] = []
     for suite in suites:

@@ -28,7 +28,6 @@ _OPTIONS = re.compile(r"\?([A-Za-z_-]+=[^&]*(?:&[A-Za-z_-]+=[^&]*)*)$", re.DOTAL
 
 
 def read_suite_file(path: str | Path, allow_pickle: bool = False) -> list[Suite]:
-    """Read the suites of one file."""
     name, given = options_of(str(path))
     wanted = tags.find(given["language"]).tag if given.get("language") else ""
     file, module, options = recognised(path)

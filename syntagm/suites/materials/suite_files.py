@@ -127,7 +127,6 @@ def _bundled(name: str) -> list[tuple[Path, str]]:
 # Bundled files stay as they are while a program runs, and each argument is looked up several times.
 @cache
 def _in_collection(place: Path) -> tuple[Path, ...]:
-    """Return the files of suites in the folder of a bundled collection."""
     return tuple(_sift(_files(place), {}, None))
 
 
@@ -204,8 +203,6 @@ Suites: TypeAlias = Suite | str | Path | Iterable[Suite | str | Path]
 
 
 class SuiteFiles:
-    """The suites of several files."""
-
     # Each file is read once and held in memory, as long as all of them are small enough. Files beyond that are read
     # again on each pass, with one of them in memory at a time. Several files are read before the first pass, for the
     # names of their suites: those that occur in more than one file are told apart by the paths; see `told_apart`.

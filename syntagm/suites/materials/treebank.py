@@ -195,7 +195,6 @@ class Forms:
 
 
 def sentences(path: Path) -> Iterator[Parsed]:
-    """Read the sentences of a treebank in CoNLL-U, one by one."""
     comments: dict[str, str] = {}
     rows: list[tuple[int, list[str]]] = []
     for number, line in lines.read(path):

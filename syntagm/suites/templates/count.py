@@ -37,7 +37,6 @@ class Groups:
     index: Index  # the groups by their cells
 
     def cells(self, group: int) -> dict[str, str]:
-        """Return the cells of a group by column."""
         return dict(zip(self.names, self.keys[group], strict=True))
 
 
@@ -70,7 +69,6 @@ class Grouper:
         return groups
 
     def relation(self, edge: Expression, groups: Groups, others: Groups) -> Relation:
-        """Return which groups of one slot go with those of another."""
         self.effort.compare(_EACH)
         key = edge, id(groups), id(others)
         if key not in self._memory:
@@ -286,7 +284,6 @@ class Entry:
 
     @property
     def total(self) -> int:
-        """The number of combinations with the entry."""
         return self.cumulative[-1]
 
     def combination(self, rank: int) -> dict[str, Word]:
@@ -359,7 +356,6 @@ class Counter:
         self.grapher = Grapher(self.grouper)
 
     def count(self, slots: Mapping[str, Sequence[Word]], joint: Sequence[Expression], spread: str = "") -> Counted:
-        """Count the combinations of words."""
         graph = self.grapher.graph(slots, joint)
         cases = self._cases(graph, spread)
         empty = next((root.empty for case in cases for root in case.roots if root.empty), ())
@@ -395,7 +391,6 @@ class Counter:
         return found
 
     def _cases(self, graph: Graph, root: str) -> list[_Case]:
-        """Return the cases, with the slot `root` as the first root."""
         neighbors: dict[str, list[str]] = {slot: [] for slot in graph.slots}
         for first, second in graph.edges:
             neighbors[first].append(second)
@@ -404,7 +399,6 @@ class Counter:
         return [self._case(order, case, neighbors, graph.edges) for case in graph.cases]
 
     def _entries(self, cases: Sequence[_Case]) -> tuple[Entry, ...]:
-        """Return the entries of the first slot that have combinations."""
         key = ("entries", *map(id, cases))
         if key not in self._memory:
             self._memory[key] = _entries(cases)
@@ -468,7 +462,6 @@ class Counter:
         return _Node(slot, groups, weights, edges, whole, next((c.empty for _, c in children if c.empty), empty))
 
     def _total(self, node: _Node, chosen: int) -> int:
-        """Return the number of combinations of some groups."""
         # Most groups may be chosen, for instance all but one by `!=`. Then the others are fewer.
         others = node.whole.chosen ^ chosen
         fewer = min(chosen, others, key=int.bit_count)

@@ -31,8 +31,6 @@ Spelled = tuple[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A filled item."""
-
     id: str
     plan: Plan  # its configuration
     words: Mapping[str, Word]  # the word in each slot
@@ -108,7 +106,6 @@ def unrank(plan: Plan, rank: int) -> dict[str, Word] | None:
 
 
 def meets(conditions: Sequence[Expression], words: Mapping[str, Word]) -> bool:
-    """Return whether words meet conditions on several slots."""
     if not conditions:
         return True
     cells = {slot: word.forms for slot, word in words.items()}

@@ -64,7 +64,6 @@ class Edit:
 def edit(
     content: Mapping[str, Any], conditions: Mapping[str, object], regions: tuple[str, ...], place: str
 ) -> Edit | None:
-    """Return the edit that a template declares; None if it declares none."""
     if "edit" not in content:
         return None
     at = f"{place}, [edit]"
@@ -116,6 +115,5 @@ def _difference(first: list[str], second: list[str]) -> tuple[list[str], list[st
 
 
 def _outside(sentence: Sentence, name: str) -> tuple[list[str], list[str]]:
-    """Return the words before a region, and those after it."""
     [region] = [region for region in sentence.regions if region.name == name]
     return _tokens(sentence.text[: region.start]), _tokens(sentence.text[region.end :])

@@ -166,7 +166,6 @@ class Expansion:
         return (replace(first, glued=piece.glued), *inner[1:]), inside, inside.instance
 
     def _inside(self, phrase: Phrase, arguments: Sequence[str], scope: Scope, place: str) -> Scope:
-        """Return what names mean inside a use of a phrase."""
         # Uses with the same slots are the same phrase: they have the same words, and the same alternative.
         if len(arguments) != len(phrase.parameters):
             header = f"{phrase.name}({', '.join(phrase.parameters)})"

@@ -58,22 +58,16 @@ class Differ:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The condition doesn't hold."""
-
     part: "Expression"
 
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """All parts hold."""
-
     parts: tuple["Expression", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Any:
-    """At least one part holds."""
-
     parts: tuple["Expression", ...]
 
 
@@ -263,7 +257,6 @@ def _constant(value: bool) -> Expression:
 
 
 def conjunction(parts: Iterable[Expression]) -> Expression:
-    """Return the condition that all parts hold, simplified."""
     remaining = _different(inner for part in parts for inner in (part.parts if isinstance(part, All) else (part,)))
     if FALSE in remaining:
         return FALSE
@@ -271,7 +264,6 @@ def conjunction(parts: Iterable[Expression]) -> Expression:
 
 
 def disjunction(parts: Iterable[Expression]) -> Expression:
-    """Return the condition that at least one part holds, simplified."""
     remaining = _different(inner for part in parts for inner in (part.parts if isinstance(part, Any) else (part,)))
     if TRUE in remaining:
         return TRUE
@@ -283,7 +275,6 @@ def _different(parts: Iterable[Expression]) -> list[Expression]:
 
 
 def text(expression: Expression, inside: bool = False) -> str:
-    """Write a condition as in a template, for messages."""
     if isinstance(expression, Not):
         if isinstance(expression.part, Has | Share):
             return text(expression.part).replace(" = ", " != ", 1)
@@ -303,7 +294,6 @@ def _name(ref: Ref) -> str:
 
 
 def atoms(expression: Expression) -> Iterator[Has | Share | Differ]:
-    """Yield the comparisons in a condition, in order."""
     if isinstance(expression, Not):
         yield from atoms(expression.part)
     elif isinstance(expression, All | Any):
@@ -314,7 +304,6 @@ def atoms(expression: Expression) -> Iterator[Has | Share | Differ]:
 
 
 def columns(expression: Expression) -> Iterator[Ref]:
-    """Yield the columns that a condition compares, in order."""
     for atom in atoms(expression):
         if not isinstance(atom, Differ):
             yield atom.ref
@@ -334,7 +323,6 @@ def slots(expression: Expression) -> tuple[str, ...]:
 
 
 def holds(expression: Expression, cells: Mapping[str, Mapping[str, str]], entries: Mapping[str, str]) -> bool:
-    """Return whether a bound condition holds."""
     if isinstance(expression, Has):
         return cell_has(cells[expression.ref.slot].get(expression.ref.name, MISSING), expression.values)
     if isinstance(expression, Share):

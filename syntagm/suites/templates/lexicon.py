@@ -41,7 +41,6 @@ class Index:
         return self._columns[name]
 
     def any(self, name: str, wanted: Iterable[str]) -> int:
-        """Return the members that have one of the values in a column."""
         result, few = 0, list[int]()
         column = self.column(name)
         for value in wanted:
@@ -97,7 +96,6 @@ class Index:
 
 
 def mask_of(numbers: Sequence[int], size: int) -> int:
-    """Return a set of members by their numbers, as bits."""
     if len(numbers) * FEW < size:
         result = 0
         for number in numbers:
@@ -157,7 +155,6 @@ class LexicalClass:
     index: Index = field(default_factory=lambda: Index(()))
 
     def has(self, column: str) -> bool:
-        """Return whether the words have a column."""
         return column in self.columns or column in (CLASS, FIRST)
 
     def values(self, column: str) -> Iterable[str]:

@@ -121,7 +121,6 @@ class _Reached:
             self.choice(choice)
 
     def follow(self) -> None:
-        """Follow names until there are no new ones."""
         # Each name is followed by itself: in a long chain of phrases, every name is the only new one.
         waiting = self._names()
         followed: set[tuple[str, bool]] = set()
@@ -159,7 +158,6 @@ class _Reached:
             self.choice(template.lexicon.aliases[name])
 
     def places(self) -> Iterator[str]:
-        """Yield the places of the entries that are used."""
         slots = set() if self.template.fill == "table" else self.slots
         by_section = {"slots": slots, "vary": self.variables, "classes": self.classes}
         for (section, name), place in self.template.places.items():
@@ -326,7 +324,6 @@ class _Speller:
         return {name: self._text(condition, words, filled.id, region_texts) for name, condition in group.items()}
 
     def tag(self, tag: Pattern, words: Words, item: str) -> str:
-        """Return the tag that a pattern produces from words."""
         text = self.own.attached(pattern.fill(tag.regions[0], words))
         self._count(text, tag, item)
         return text
@@ -356,7 +353,6 @@ class _Speller:
         return spelling.sentence(parts, self.own, self.style)
 
     def sentence(self, condition: Pattern, text: str, bounds: tuple[int, ...], item: str) -> Sentence:
-        """Return the sentence with a text that a pattern produced."""
         self._count(text, condition, item)
         if not self.names:
             return Sentence(text)

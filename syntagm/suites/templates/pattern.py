@@ -47,7 +47,6 @@ class Pattern:
     split: bool
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield all pieces, in order."""
         for region in self.regions:
             yield from region
 

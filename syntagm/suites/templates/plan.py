@@ -57,7 +57,6 @@ class Selector:
         return template.choices.get(name) or self._unlisted[name], TOP
 
     def _classes(self, name: str, expansion: Expansion, place: str) -> list[LexicalClass]:
-        """Return the classes that can fill a slot."""
         return [own for own, _ in self._arms(self._choice(name, expansion, place)[0])]
 
     def _arms(self, choice: Choice) -> Arms:
@@ -106,7 +105,6 @@ class Selector:
         return result
 
     def _slot(self, name: str, place: str, expansion: Expansion) -> "_Bound":
-        """Return the conditions of a slot, with the values of variables."""
         # They are remembered for the values of the variables that they name.
         choice, scope = self._choice(name, expansion, place)
         if choice.place not in self._variables:
@@ -139,7 +137,6 @@ class Selector:
         return self._bound[key]
 
     def _place(self, choice: Choice, condition: Expression) -> str:
-        """Return the place of a condition, for messages."""
         # The conditions of a choice live as long as the template, so that their identity names them.
         key = choice.place, id(condition)
         if key not in self._places:
@@ -365,7 +362,6 @@ class Planner:
         return self._ranks[name][value]
 
     def plan(self, assigned: Mapping[str, str], choose: Callable[[Needs], str] | None = None) -> Plan:
-        """Return the plan of a configuration."""
         template = self.template
         # A configuration costs something even if its patterns are empty.
         self.effort.plan(len(assigned))
@@ -411,7 +407,6 @@ class Planner:
 
 
 def _table_forms(template: Template) -> dict[str, tuple[str, ...]]:
-    """Return the forms of each slot that the columns of the table provide."""
     # Forms are in the order of the columns, but a column named like the slot comes first.
     forms: dict[str, tuple[str, ...]] = {}
     for column in template.table.columns if template.table else ():

@@ -247,7 +247,6 @@ class Draws:
         return fork.options[bisect_right(fork.cumulative, self.below(fork.cumulative[-1]))]
 
     def count(self, plan: Plan) -> Counted:
-        """Count the combinations of words of a configuration."""
         slots = {slot.name: slot.words for slot in plan.slots}
         spread = next((slot for slot in self.template.spread if slot in slots), "")
         return self.counter.count(slots, plan.joint, spread)

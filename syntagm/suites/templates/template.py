@@ -44,7 +44,6 @@ class Section:
     place: str  # the place of the suite's own section, for messages
 
     def at(self, key: str, name: str = "") -> str:
-        """Return the place of an entry, for messages."""
         own = key in self.own and (not name or name in self.own[key])
         return f"{self.place if own else self.file}, [{key}]{' ' if name else ''}{name:.{toml.MAX_NAME}}"
 
@@ -60,7 +59,6 @@ class Section:
 
 
 def name_of(content: Mapping[str, Any], stem: str, place: str) -> str:
-    """Return the name of the suite; the default is the name of the file."""
     suite_name = toml.text(content, "name", place, stem)
     if not _SUITE.fullmatch(suite_name):
         cure = 'Write name = "..." at the top, or rename the file.' if suite_name == stem else ""
@@ -87,7 +85,6 @@ def item_tags_of(section: Section) -> dict[str, Pattern]:
 
 
 def conditions_of(section: Section) -> dict[str, Pattern]:
-    """Return the patterns of the sentences, by condition."""
     patterns = {}
     for name, text, place in section.texts("conditions"):
         if not _NAME.fullmatch(name):
@@ -126,7 +123,6 @@ def regions_of(section: Section, conditions: Mapping[str, Pattern]) -> tuple[str
 
 
 def predictions_of(section: Section) -> tuple[Prediction, ...]:
-    """Return the predictions, in order."""
     result = []
     for name, text, place in section.texts("predictions"):
         if not name.strip():
@@ -262,7 +258,6 @@ class Template:
 
 
 def read(text: str, place: str, name: str, lexicon_of: Callable[[str], Lexicon]) -> list[Template]:
-    """Read the templates of a file, one for each suite."""
     top = toml.read(text, place)
     has_sections = "suite" in top
     sections = top.pop("suite", [{}])

@@ -21,7 +21,6 @@ class Agreement:
     unlabelled: list[int] = field(default_factory=lambda: [0, 0, 0])  # the same without labels
 
     def add(self, gold: Sequence[Bracket], parsed: Sequence[Bracket], words: int) -> None:
-        """Count a sentence with this number of words."""
         _count(self.labelled, Counter(gold), Counter(parsed))
         gold_spans, spans = (
             Counter({(start, end) for _, start, end in found if 1 < end - start < words}) for found in (gold, parsed)

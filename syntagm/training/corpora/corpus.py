@@ -88,7 +88,6 @@ def sections(paths: Sequence[str | Path], mark: str = BLANK) -> Iterator[int]:
 
 
 def _sections(path: str, mark: str) -> Iterator[int]:
-    """Yield the number of the section of each sentence within one path."""
     if is_treebank(path):
         if mark not in (BLANK, FILE):
             cure = "Leave the mark out."
@@ -110,7 +109,6 @@ def _sections(path: str, mark: str) -> Iterator[int]:
 
 
 def treebank(paths: Sequence[str | Path]) -> Iterator[Tree]:
-    """Yield the trees of files."""
     for path in _checked(paths):
         if not is_treebank(path):
             expected = "a name that ends in " + ", ".join(trees.SUFFIXES)
@@ -133,7 +131,6 @@ def is_treebank(path: str | Path) -> bool:
 
 
 def are_trees(paths: Sequence[str | Path]) -> bool:
-    """Return whether all paths name trees."""
     return all(map(is_treebank, paths))
 
 

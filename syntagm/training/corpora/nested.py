@@ -61,7 +61,6 @@ def _drawn(lengths: NDArray[np.int64], words: Sequence[int], seed: int, sections
 
 
 def texts(sentences: Iterable[str], selection: Selection) -> Iterator[str]:
-    """Yield the sentences of a subset."""
     return (text for text, selected in zip(sentences, selection, strict=True) if selected)
 
 

@@ -114,7 +114,6 @@ class Mixed(Sequence[Batch]):
 def row_starts(
     starts: NDArray[np.int64], length: int, window: int, generator: np.random.Generator, least: int = 1
 ) -> NDArray[np.int64]:
-    """Choose the starts of rows."""
     # A random sentence for the first, and for the others the first sentence after the previous row.
     first = int(starts[generator.integers(0, max(1, min(len(starts), window)))])
     rows = _cut_from(first, starts, length, window)
@@ -139,7 +138,6 @@ SYMBOL = "<|endoftext|>"
 def encoded_stream(
     tokenizer: Tokenizer, texts: Iterable[str], symbol: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Encode all sentences as one stream."""
     parts, starts, length = [], [0], 0
     for sentences in corpora.portions(plain(texts), 4096):
         for encoding in tokenizer.encode_batch(sentences, add_special_tokens=False):
@@ -197,7 +195,6 @@ UNKNOWN = "<unk>"
 
 
 def load_tokenizer(name: str) -> Any:
-    """Load an existing tokenizer."""
     local = Path(name).is_dir()
     if local:
         refuse_endless_tokenizer(Path(name))
@@ -315,8 +312,6 @@ def train(
 
 
 class Gpt2(Learner):
-    """A GPT-2 in training."""
-
     family = "gpt2"
 
     def __init__(self, corpus: Sequence[str], valid: Sequence[str], tokens: Any, settings: Gpt2Settings) -> None:

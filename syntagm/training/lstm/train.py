@@ -18,7 +18,6 @@ class Lstm(RecurrentLearner):
     settings: LstmSettings
 
     def network(self, on_cpu: bool) -> Network:
-        """Build the network for the vocabulary."""
         sparse = on_cpu and self.settings.loop.optimiser == "sgd"
         return self.model.kind(len(self.vocabulary), **asdict(self.settings.size), sparse=sparse)
 

@@ -133,8 +133,6 @@ def train(
 
 
 class Bert(Learner):
-    """A BERT in training."""
-
     family = "masked"
 
     def __init__(self, corpus: Sequence[str], valid: Sequence[str], tokenizer: Any, settings: MaskedSettings) -> None:

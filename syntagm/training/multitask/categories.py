@@ -158,7 +158,6 @@ def _simplified(tree: Tree, place: str) -> _Node | None:
 
 
 def _head(node: _Node) -> int:
-    """Return the index of the head among the children."""
     rule = HEADS.get(node.label, _Rule(()))
     labels = [child.label for child in node.children]
     present = [label for label in rule.labels if label in labels]
@@ -221,7 +220,6 @@ def _subjects(node: _Node) -> list[int]:
 
 
 def _of_word(node: _Node) -> str:
-    """Return the category of a word by its tag."""
     tag = node.label
     if tag in _MARKS:
         return tag
@@ -279,7 +277,6 @@ def _of_clause_head(node: _Node, category: str) -> str:
 
 
 def _conjuncts(node: _Node) -> set[int]:
-    """Return the indices of the children that are coordinated with the head."""
     labels = [child.label for child in node.children]
     if not any(label in ("CC", "CONJP") for label in labels[1:]):
         return set()

@@ -62,7 +62,6 @@ class MultitaskSettings:
 
 
 def tagged_files(tagging: Tagging, corpus: Sequence[str], valid: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the files of the tagged training text and of the tagged held-out text."""
     return _files(tagging.tags, corpus, "tags"), _files(tagging.valid_tags, valid, "valid-tags")
 
 

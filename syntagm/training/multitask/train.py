@@ -35,7 +35,6 @@ _CURE = "Correct it, or remove its sentence."
 
 
 def tagged_sentences(paths: Sequence[str | Path]) -> Iterator[Tagged]:
-    """Yield the words and tags of each sentence."""
     # A file has one of these layouts; its lines are checked against that of its first one:
     #
     # * `word|tag word|tag`: a sentence per line;
@@ -142,7 +141,6 @@ class Multitask(RecurrentLearner):
         }  # fmt: skip
 
     def network(self, on_cpu: bool) -> MultitaskNetwork:
-        """Build the network for the vocabulary and the tags."""
         size, words, head = self.settings.size, len(self.vocabulary), self.settings.tagging.head
         if head == "shared" and len(self.tags) > words:
             found, cure = f"{len(self.tags):,} tags for {words:,} words", "Use --head linear, or more text."
@@ -153,11 +151,9 @@ class Multitask(RecurrentLearner):
         )  # fmt: skip
 
     def description(self) -> dict[str, object]:
-        """Return the size of the network, its head and its tags."""
         return asdict(self.settings.size) | {"head": self.settings.tagging.head, "tags": self.tags}
 
     def batches(self, epoch: int, rank: int, world: int) -> "Windows":
-        """Return the steps of an epoch; see `Learner.batches`."""
         texts, words, tags = (self.columns(stream, epoch, rank, world) for stream in (self.stream, *self._tagged))
         steps: list[tuple[int | None, int | None]]
         if self.settings.tagging.mixing == "equal":

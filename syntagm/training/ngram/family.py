@@ -52,7 +52,6 @@ class Estimation:
 
     @property
     def as_lmplz(self) -> bool:
-        """Whether to count like lmplz."""
         return self.lmplz_compatible and self.smoothing == "interpolated"
 
     @property

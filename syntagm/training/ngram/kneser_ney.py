@@ -218,7 +218,6 @@ class Statistics:
 def estimate(
     text: NDArray[np.int32], words: Sequence[str], appeared: NDArray[np.int32], settings: Estimation
 ) -> tuple[Ngrams, Statistics]:
-    """Estimate a model."""
     by_order = list(levels(text, appeared, settings.order))
     adjusted = [
         _adjusted(level, longer, len(words) - 1) for level, longer in zip(by_order, [*by_order[1:], None], strict=True)

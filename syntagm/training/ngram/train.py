@@ -85,7 +85,6 @@ def _train(
     corpus: Sequence[str], valid: Sequence[str], folder: Path, settings: NgramSettings, identity: dict[str, Any],
     progress: Progress,
 ) -> list[dict[str, float]]:  # fmt: skip
-    """Read the text, estimate the model, and write it; see `train`."""
     estimation, words = settings.estimation, settings.words
     text = read(corpus, words, estimation.as_lmplz)
     progress.began(f"{text.words:,} words in {text.sentences:,} sentences, {len(text.vocabulary):,} in the vocabulary")
@@ -114,7 +113,6 @@ def _train(
 
 
 def read(corpus: Sequence[str], settings: Words, lmplz_compatible: bool) -> Text:
-    """Read a training text; for the errors see `train`."""
     numbers: defaultdict[str, int] = defaultdict(count(_WORDS).__next__)
     number, stream, sentences = numbers.__getitem__, array("i"), 0
     for words in corpora.sentences(corpus, settings.tokens, blank=True):

@@ -28,8 +28,6 @@ ARRAYS = 3
 
 
 class OnLstm(RecurrentLearner):
-    """An ON-LSTM in training."""
-
     model: ClassVar[type[RecurrentModel]] = OnLstmModel
     settings: OnLstmSettings
     module: OnLstmNetwork
@@ -39,7 +37,6 @@ class OnLstm(RecurrentLearner):
         self.record |= {"regularisation": asdict(settings.regularisation), "cutoffs": self._cutoffs}
 
     def network(self, on_cpu: bool) -> OnLstmNetwork:
-        """Build the network for the vocabulary."""
         size, dropout, words = self.settings.size, self.settings.regularisation, len(self.vocabulary)
         self._cutoffs = [first for first in CUTOFFS if first < words] if self._adaptive(words, on_cpu) else []
         return OnLstmNetwork(

@@ -143,7 +143,6 @@ class Batch:
 
 
 def _move_to(value: Any, device: torch.device) -> Any:
-    """Return a tensor, or a list or a record of tensors, on a device."""
     if isinstance(value, Tensor):
         return value.to(device)
     if isinstance(value, list):

@@ -46,8 +46,6 @@ def train(
 
 
 class Rnng(Learner):
-    """An RNNG in training."""
-
     family = "rnng"
 
     def __init__(self, corpus: Sequence[str], valid: Sequence[str], settings: RnngSettings) -> None:
@@ -78,7 +76,6 @@ class Rnng(Learner):
         }  # fmt: skip
 
     def batches(self, epoch: int, rank: int, world: int) -> "Batches":
-        """Return the batches of an epoch; see `Learner.batches`."""
         size = self.settings.steps.batch * world
         random = np.random.default_rng((self.settings.loop.seed, epoch))
         shuffled = random.permutation(len(self.trees))
@@ -104,7 +101,6 @@ class Rnng(Learner):
 
     @torch.no_grad()
     def held_out(self) -> tuple[float, int]:
-        """Score the held-out trees; see `Learner.held_out`."""
         self.module.eval()
         size = self.settings.steps.batch
         order = sorted(range(len(self.held_out_trees)), key=lambda index: len(self.held_out_trees[index].actions))
@@ -143,7 +139,6 @@ class Batches(Sequence[Batch]):
 
 
 def _derivations(paths: Sequence[str]) -> list[Derivation]:
-    """Return the derivations of the trees in files."""
     found = list(oracle.derivations(paths))
     if not found:
         raise InputError(" ".join(map(str, paths)), "no tree with a word", "bracketed trees of sentences")

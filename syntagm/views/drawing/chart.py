@@ -143,7 +143,6 @@ def finish(spec: Spec, title: str = "", subtitle: str | Sequence[str] = "", offs
 
 
 def _points(part: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the data of all points in a part of a specification."""
     if isinstance(part, dict) and "low" in part:
         yield part
     for own in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():

@@ -32,8 +32,6 @@ def say(row: Row, digits: int = 3) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A panel of a figure of curves."""
-
     rows: pl.DataFrame
     across: str  # the title of the horizontal axis
     title: str = ""  # `title`, `subtitle`: the heading; without a title there is none
@@ -43,7 +41,6 @@ class Panel:
 
 
 def draw(drawn: Sequence[Panel], upright: Spec, title: str, subtitle: Sequence[str], rows: pl.DataFrame) -> Figure:
-    """Draw a figure of curves."""
     models = list(dict.fromkeys(name for panel in drawn for name in panel.rows["model"]))
     names = [shown(name) for name in models]
     plots = [

@@ -41,7 +41,6 @@ def panel(
     colours: Sequence[str] = COLOURS,
     ticks: Mapping[str, str] | None = None,
 ) -> Spec:
-    """Make the Vega-Lite specification of a panel."""
     short = short_names(list(dict.fromkeys(row["name"] for row in rows)))
     rows = [{**row, "name": short[row["name"]]} for row in rows]
     ticks = ticks or {}

@@ -228,7 +228,6 @@ class Product(ABC):
 
 
 def endings(known: Mapping[str, str], chosen: Sequence[str] = ()) -> dict[str, str]:
-    """Return the chosen formats with their file name extensions."""
     if unknown := [format for format in chosen if format not in known]:
         raise UsageError("--format", repr(unknown[0]), "one or more of " + ",".join(known))
     return {format: known[format] for format in chosen} if chosen else dict(known)

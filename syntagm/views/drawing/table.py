@@ -194,7 +194,6 @@ class Table(Product):
         return shown(f"<Table {self.title!r} of {len(self.rows)} rows: {', '.join(self.columns)}>")
 
     def __str__(self) -> str:
-        """Return the table and its notes as text, with aligned columns."""
         head, rows = list(map(shown, self.columns)), self._shown()
         widths = [max(map(_width, column)) for column in zip(head, *rows, strict=True)]
         right = [not any(isinstance(row[place], str) for row in self.rows) for place in range(len(head))]
@@ -257,7 +256,6 @@ class Listing(list[T]):
         return super().__getitem__(place)
 
     def table(self) -> Table:
-        """Return the entries as a table."""
         return self._table(self)
 
     def to_frame(self) -> "pl.DataFrame":

@@ -69,7 +69,6 @@ class Series:
 
     @property
     def colour(self) -> Spec:
-        """The channel with a colour for each name."""
         return self._channel() | {"scale": self._scale(self.colours), "legend": self._legend}
 
     @property
@@ -83,7 +82,6 @@ class Series:
         return self._channel() | {"scale": {"domain": list(self.names)}}
 
     def sizes(self, sizes: Sequence[float]) -> Spec:
-        """Make a channel with a size for each name, without a legend."""
         return self._channel() | {"scale": {"domain": list(self.names), "range": list(sizes)}, "legend": None}
 
     def _channel(self) -> Spec:
@@ -109,7 +107,6 @@ FIFTHS = (0, 0.2, 0.4, 0.6, 0.8, 1)
 
 
 def quantity(field: str, title: str | None, scale: Spec | None = None, **axis: object) -> Spec:
-    """Make a channel for numbers."""
     channel: Spec = {"field": field, "type": "quantitative", "title": title}
     return channel | ({"scale": scale} if scale else {}) | ({"axis": axis} if axis else {})
 
@@ -170,7 +167,6 @@ def difference(title: str, values: Sequence[float], width: int = 420) -> Spec:
 def logarithmic(
     field: str, title: str, domain: tuple[float, float], ticks: Sequence[float], base: int | None = None, **axis: object
 ) -> Spec:
-    """Make a channel for numbers on a logarithmic scale."""
     scale: Spec = {"type": "log"} | ({"base": base} if base else {}) | {"domain": list(domain), "nice": False}
     return quantity(field, title, scale, **{"values": list(ticks)} | axis)
 
@@ -190,7 +186,6 @@ Values = Sequence[Mapping[str, object]]
 
 
 def layer(mark: Spec, encoding: Spec, where: Spec | None = None, values: Values | None = None) -> Spec:
-    """Make a layer from a mark and its channels."""
     data: Spec = {} if values is None else {"data": {"values": list(values)}}
     return data | ({"transform": [{"filter": where}]} if where else {}) | {"mark": mark, "encoding": encoding}
 
@@ -201,7 +196,6 @@ def defined(field: str) -> Spec:
 
 
 def equal(field: str, value: object) -> Spec:
-    """Make a filter for rows with a given value in a column."""
     return {"field": field, "equal": value}
 
 
@@ -212,17 +206,14 @@ def dot(size: int | None = None, opacity: float | None = 1, filled: bool = True,
 
 
 def rule(**mark: object) -> Spec:
-    """Make a straight line, for example for an interval."""
     return {"type": "rule", **mark, "aria": False}
 
 
 def line(width: float, **mark: object) -> Spec:
-    """Make a line through points."""
     return {"type": "line", "strokeWidth": width, **mark, "aria": False}
 
 
 def band(opacity: float) -> Spec:
-    """Make an area, for example for intervals along a line."""
     return {"type": "area", "opacity": opacity, "aria": False}
 
 
@@ -232,17 +223,14 @@ def label(size: float, **mark: object) -> Spec:
 
 
 def dashed(color: str = INK, **mark: object) -> Spec:
-    """Make a dashed line for a reference value such as chance, a level or human accuracy."""
     return rule(strokeDash=[4, 3], color=color, **mark)
 
 
 def reference(at: float, channel: Spec, towards: str, mark: Spec) -> Spec:
-    """Make a layer with a line across the plot at one value of a channel."""
     return layer(mark, {towards: of(channel, "at")}, values=[{"at": at}])
 
 
 def heading(text: str, subtitle: str | Sequence[str] | None = None, **title: object) -> Spec:
-    """Make the title of a panel."""
     spec: Spec = {"text": shown(text)}
     if subtitle is not None:
         spec["subtitle"] = subtitle if isinstance(subtitle, str) else list(subtitle)
@@ -250,7 +238,6 @@ def heading(text: str, subtitle: str | Sequence[str] | None = None, **title: obj
 
 
 def grid(panels: Sequence[Spec], columns: int, spacing: int) -> Spec:
-    """Arrange panels in rows of `columns` panels."""
     return {"concat": list(panels), "columns": columns, "spacing": spacing}
 
 
@@ -260,7 +247,6 @@ def pile(panels: Sequence[Spec], spacing: int, **spec: object) -> Spec:
 
 
 def beside(panels: Sequence[Spec], spacing: int) -> Spec:
-    """Arrange panels side by side."""
     return {"hconcat": list(panels), "spacing": spacing}
 
 

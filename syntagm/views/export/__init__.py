@@ -87,7 +87,6 @@ class Csv(Export):
         return csv.lines((*self.columns, *(self.further if self.has_further(run) else ())), self.rows(run))
 
     def write(self, source: str, output: Path | None) -> Outcome:
-        """Write the CSV of a run; see `Export`."""
         from syntagm.runs import describe, open_run
 
         run = open_run(source)
@@ -102,7 +101,6 @@ class Csv(Export):
 
 
 def unfinished(run: "Run") -> Iterator[str]:
-    """Yield a sentence if the run is not finished."""
     if not run.done:
         yield f"run {run.place} is not finished: only its finished shards are exported"
 

@@ -44,7 +44,6 @@ class EveryEvalEver(Export):
     marks = ('"source_name": "Syntagm"',)
 
     def write(self, source: str, output: Path | None) -> Outcome:
-        """Write the files."""
         if not output or output.suffix != ".json":
             found = "standard output" if not output else str(output)
             raise UsageError("-o", found, "a file name that ends in .json: the items are written beside it")

@@ -37,7 +37,6 @@ def _rows(run: Run) -> Iterator[Row]:
 
 
 def score_row(run: Run, estimate: Estimate) -> tuple[object, ...]:
-    """Return the row for an estimate of `syntagm.views.estimates`, with the columns `SCORE_COLUMNS`."""
     expected = estimates.chance_of(run, estimate)
     numbers = (*estimate.numbers, expected.value, expected.method)
     return (estimate.group.model, *_about(estimate), *numbers, estimate.method, _signature(run, estimate))
