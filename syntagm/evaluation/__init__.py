@@ -1,4 +1,4 @@
-"""Tasks: the ways to evaluate suites with a model."""
+"""Evaluation: tasks, measures, conventions, chance levels, results, and surprisals of texts."""
 
 from syntagm.core.front import front
 

@@ -138,14 +138,12 @@ REDUCED_TABLES: Mapping[str, Schema] = {**TABLES, "parquet": SENTENCES | REDUCED
 class Slice:
     """A slice of a suite: items, the measures that judge them, and the rules for region values."""
 
-    # `reduces` is that of the task.
-
     model: str
     suite: str
     items: Sequence[Item]
     measures: Sequence[Measure]
     reading: Reading
-    reduces: bool = False
+    reduces: bool = False  # whether answers have reductions
 
 
 def slices_of(

@@ -23,7 +23,8 @@ from syntagm.suites import SCORED, Item, Prediction, Suite, compared
 #
 # 1.  mean, median, range, max and min of a region without tokens are nan, and so is every margin computed from them. The
 #     item is undefined and counted. In SyntaxGym, mean and median compare as False, and the others abort the suite.
-# 2.  A margin within the tolerance is a tie. A tie counts as a failure, and ties are reported.
+# 2.  A margin within the tolerance is a tie. A tie counts as a failure unless the convention says otherwise;
+#     ties are reported.
 # 3.  An unknown condition under `*` is an error. In SyntaxGym it counts as 0.
 
 
@@ -46,8 +47,7 @@ class PredictionMeasure(Measure):
         return (item.sentences[reference.condition].text for reference in self.prediction.formula.references())
 
     def judge(self, item: Item, answers: Answers, reading: Reading) -> Judgement:
-        """Return the verdict: 1.0 if the margin is above the tolerance, nan if the margin is nan, else 0.0."""
-
+        """Return the value of the margin: 1.0, 0.0 or nan; that of a tie is 0.0, or what the convention says."""
         tokens = sum(len(answers[text].bits) for text in set(self.asks(item)))
         if self.convention and (pair := compared(self.prediction.formula)):
             good, bad = ((text, answers[text]) for text in (item.sentences[condition].text for condition in pair))

@@ -21,7 +21,7 @@ class Result:
         suite: name of the suite.
         item: id of the item.
         measure: name of the measure.
-        value: for predictions, 1.0 if the prediction holds, else 0.0; nan if undefined.
+        value: for predictions, 1.0 if the prediction holds, else 0.0; nan if undefined. A convention may give a tie 0.5 or 1.
         n: number of tokens that the value depends on.
         margin: the number of bits by which the prediction holds (above 0) or fails (below 0); nan if undefined.
     """
@@ -170,8 +170,8 @@ class Estimate:
         group: what the estimate is about.
         value, low, high: the estimate and the limits of its interval, all in the same unit.
         n: number of items.
-        method: how the interval was computed, with seed, e.g. "bootstrap(items, 10000, seed 1)".
-        ties: number of items that were ties; a tie counts as a failure.
+        method: how the interval was computed, for example "Wilson; random: items".
+        ties: number of items that were ties; a tie counts as a failure, unless the convention says otherwise.
         undefined: number of further items without a value; they are excluded from n.
         remarks: what limits the interval, such as "only 3 suites"; they are part of the method, too.
     """

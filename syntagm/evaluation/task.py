@@ -73,7 +73,7 @@ class SuiteRecord:
         region_labels: region name -> the label to display.
         items, sentences: the numbers of items and of questions.
         shards: the names of the units, in order.
-        left_out: the names of predictions that were skipped; see `tasks.predictions`.
+        left_out: the names of predictions that were skipped; see `evaluation.predictions`.
         first_left_out: whether the suite's first prediction was skipped.
         asked: whether there is anything to score; False for a suite without a context for the word list.
     """
@@ -109,7 +109,7 @@ class SuiteRecord:
         return tuple(name for name in self.predictions if rule in ("", name))
 
 
-# The shape of a `SuiteRecord` in run.json; see `io.shape.check`.
+# The shape of a `SuiteRecord` in run.json; see `core.io.shape.check`.
 SUITE_SHAPE: Shape = {
     "name": str,
     "hash": str,
@@ -195,7 +195,7 @@ class Task(ABC, Generic[Content]):
         portion: the number of questions per call of the model, which is the most that an interrupted run repeats.
         conjoins: whether the measures are predictions about the same items, so that the rule "all" applies.
         surprisals: whether the table of sentences has surprisals; if not, there are no tokens and no values of regions.
-        recorded: the shapes of `options` and of the entries of `Plan.record`, as in run.json; see `io.shape.check`.
+        recorded: the shapes of `options` and of the entries of `Plan.record`, as in run.json; see `core.io.shape.check`.
     """
 
     name: ClassVar[str]

@@ -399,7 +399,7 @@ def text_tables(
     entropy: bool = False,
 ) -> "Iterator[tuple[pl.DataFrame, Count]]":
     """Score texts, and yield a table for each portion of them. Memory does not grow with the number of texts."""
-    # done: called with the number of characters scored since the last call; it may raise an exception to stop.
+    # `done` is called with the number of characters scored since the last call; it may raise an exception to stop.
     import polars as pl
 
     refuse_options(model, by, punctuation)

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from syntagm.core import UsageError
 
-# `models.rank.reduce` computes the same for a single distribution in NumPy.
-
 # Numbers in memory at a time, in float64: what fits into a CPU's cache, and what a GPU computes at once.
 _REDUCED, _HELD = 1 << 18, 1 << 24
 

@@ -35,7 +35,7 @@ class Work:
     """What all models of a command are asked."""
 
     task: Task[Any]  # what the suites are asked
-    files: Sequence[str]  # the names of suite files, as `suites.expand` returns them
+    files: Sequence[str]  # the names of suite files, as `suite_files.expand` returns them
     draw: Draw = ALL_ITEMS  # which items of each suite
     cache: Path | None = None  # the cache of answers; None for none
     command: str = ""  # the command line, for the record

@@ -160,7 +160,7 @@ def fill(
     Arguments:
         model: the model, as in `evaluate`.
         suites: the suites, or names as in `read_suites`. They are iterated over twice; an iterator is converted to a list.
-            `tasks.gaps.context` explains which items have a context.
+            `evaluation.gaps.context` explains which items have a context.
         words: the word list, or the name of a bundled list (`verbs`) or a file.
         folder: the run directory; None for a run in memory.
         limit: the maximum number of items per suite, drawn at random; the run records it.

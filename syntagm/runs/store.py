@@ -264,7 +264,7 @@ class Run:
         return results.with_columns(model=pl.lit(self.model))
 
     def sentences(self, suite: str) -> pl.DataFrame:
-        """Return the sentences of a suite: one row per sentence, with the columns of `tasks.items.SENTENCES`.
+        """Return the sentences of a suite: one row per sentence, with the columns of `evaluation.SENTENCES`.
 
         Regions and tokens are lists.
 

@@ -1,4 +1,4 @@
-"""Statistics: bootstrap intervals, paired tests, adjusted p-values, chance levels, regressions and trajectories."""
+"""Statistics: intervals, comparisons, scores, mixed models, people, planning and trajectories."""
 
 from syntagm.core.front import front
 

@@ -12,10 +12,6 @@ from numpy.typing import NDArray
 
 from syntagm.stats.interval import Interval, Spread, score
 
-# The AUC is the probability that a good sentence has a lower cost than a bad one, of the same item or of another; a tie
-# counts half. It is 0.5 for a model whose costs say nothing about sentences in general, even if it wins within each
-# pair.
-
 Numbers = NDArray[np.float64]
 # With fewer items than this, times the share of comparisons on the rarer side, a variance is too small more often than not:
 # of a sample in which all comparisons are won, it is 0.
@@ -35,6 +31,9 @@ class Auc:
 
 def auc_of_pairs(good: Numbers, bad: Numbers, strata: NDArray[np.int64] | None = None) -> Auc:
     """Compute the AUC of items with a good and a bad sentence each.
+
+    The AUC is the probability that a good sentence has a lower cost than a bad one, of the same item or of another; a tie
+    counts half. It is 0.5 for a model whose costs say nothing about sentences in general, even if it wins within each pair.
 
     The variance is that of the influences of items, as of DeLong et al. 1988 for two correlated samples: an item contributes
     by its good sentence and by its bad one. The interval is Wilson's with this variance and Student's quantile. Where nearly

@@ -1,4 +1,4 @@
-"""Intervals of means whose rows are correlated within clusters: words, contexts, people or models.
+"""Intervals of means of rows in clusters (words, people, models); whether items with one word are alike; bins.
 
 The variance is that of leaving out one cluster after another. For two crossed kinds of clusters, the variances of both
 are added and that of their cells is subtracted (Cameron, Gelbach & Miller 2011). Clusters of unequal size have the
@@ -336,8 +336,9 @@ _SCHEMA = {
 }  # fmt: skip
 
 
-# Contexts and lemmas are both random, and crossed. In each context, the share is a ratio of sums over lemmas: of wins
-# to lemmas (equal weight), or of the probability of right forms to that of all forms (model weight).
+# Intervals of equal and model weight. Contexts and lemmas are both random, and crossed. In each context, the share is a
+# ratio of sums over lemmas: of wins to lemmas (equal weight), or of the probability of right forms to that of all forms
+# (model weight).
 
 # With fewer lemmas of unequal weight, the interval covers a little less than it should (`benchmarks/coverage.py`).
 UNEQUAL = 100
@@ -365,9 +366,9 @@ def of_shares(shares: Numbers, parts: Numbers, wholes: Numbers) -> Interval:
     return found.remarked(f"only {len(wholes)} lemmas of unequal weight")
 
 
-# Items of a suite are similar, so suites are random, with their items: the variance of a bin is that of the sums of its
-# suites. If suites differ much, intervals are far wider than those of the same number of independent items. With
-# `suites="fixed"`, or in a bin of one suite, items are random.
+# Means in bins. Suites are random, as in `of_items`: the variance of a bin is that of the sums of its suites. If
+# suites differ much, intervals are far wider than those of as many independent items. With `suites="fixed"`, or in a bin
+# of one suite, items are random.
 
 BINNED_SCHEMA = {
     "model": pl.String, "property": pl.String, "start": pl.Float64, "end": pl.Float64, "middle": pl.Float64,

@@ -1,4 +1,4 @@
-"""Correlations of the accuracies of models over suites, and an order of models by similarity.
+"""Plain and partial correlations with intervals; those of the accuracies of models over suites, and an order of models.
 
 Intervals are those of `association`, for other suites. Two models are compared on the suites with a value under both. The
 correlation is nan with fewer than three suites, or if all values of a model are equal.

@@ -6,7 +6,7 @@
 | bits | items | Student's t and, where at least ten items are skewed, Hall's interval (1992), here |
 | paired difference of accuracies on a suite | items | Tango's score interval (1998): `paired_intervals` |
 | number over suites | suites, items | from the spread of the suites' own numbers: `suite_intervals` |
-| number over suites, `suites="fixed"` | items | score interval of stratified items: `stratified` |
+| number over suites, `suites="fixed"` | items | score interval of stratified items: `suite_intervals` |
 | number whose rows share words, people or models | these clusters | from cluster-robust variances: `cluster_intervals` |
 
 The variance gives Student's interval for numbers without bounds. For means of numbers from 0 to 1, it gives Wilson's

@@ -1,7 +1,7 @@
 """Judgements of items by people: how they are read, and their mean or difference, with people and items random.
 
 A judgement is 0 or 1 (whether the person chose the grammatical sentence, or accepted the sentence), or a rating. Each
-person judges several items and each item is judged by several people, so both are clusters (`cluster_intervals.of_clusters`).
+person judges several items and each item is judged by several people, so both are clusters (`spread_of_clusters`).
 With two conditions, the number is the difference of their means; without, it is the mean, which is compared with a
 number, for example one half.
 """
@@ -22,7 +22,8 @@ from syntagm.stats.interval import Interval, critical, score, student
 
 Numbers = NDArray[np.float64]
 Codes = NDArray[np.int64]
-# With fewer people or items, an interval may be a little too short (`benchmarks/people_coverage.py`).
+# With fewer people or items, an interval may be a little too short (`benchmarks/people_coverage.py`), and the test of a
+# mean rejects a little too often (`benchmarks/coverage.py`).
 FEW = 20
 # With fewer items, leaving out one says too little.
 _LEAST = 5
@@ -244,7 +245,6 @@ def majority(rates: Mapping[str, float]) -> int:
 
 
 COLUMNS = ("person", "item", "value")
-# With fewer people or items, the test of a mean rejects a little too often (`benchmarks/coverage.py`).
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""Intervals and tests of paired differences on one suite, and of equivalence.
+"""Intervals and tests of paired differences on one suite, of equivalence, and of conditions within items.
 
 Tango's interval (1998) contains each difference of proportions that the score test doesn't reject; for a difference of 0
 this is McNemar's test (1947). So interval and test agree; where nearly all items are discordant, and p is larger than that
@@ -14,16 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from syntagm.evaluation import Kind
 from syntagm.stats.interval import Interval, Spread, critical, of_numbers
 
-# Items differ much more than conditions, so the intervals of the conditions' means don't show whether conditions
-# differ. Cousineau (2005) subtracts the mean of each item first; Morey (2008) corrects the variance, which would be too
-# small by the factor (c - 1) / c for c conditions. With two conditions, the interval of their difference is wider than
-# these by the factor √2.
-
 METHOD = "Cousineau-Morey, within items"
 
 
 def within_items(values: NDArray[np.float64]) -> list[tuple[float, float]]:
     """Compute the 95% interval of the mean of each condition within items, relative to that mean.
+
+    Items differ much more than conditions, so the intervals of the conditions' means don't show whether conditions differ.
+    Cousineau (2005) subtracts the mean of each item first; Morey (2008) corrects the variance, which would be too small by
+    the factor (c - 1) / c for c conditions. With two conditions, the interval of their difference is wider than these by
+    the factor √2.
 
     Only items with finite values in all conditions count. The ends are nan if there are fewer than two such items or
     conditions, or if the values of a condition, apart from the means of the items, don't vary.

@@ -1,10 +1,10 @@
-"""Power of planned studies, by simulation from a pilot.
+"""Power of planned studies: of McNemar's test exactly, of others by simulation from a pilot.
 
 | pilot | a study has | its test |
 |---|---|---|
 | `TwoModels`: two models on suites | suites, items of each | over suites (`over_suites`); of one suite McNemar's |
 | `TwoClasses`: two classes of models on suites | suites, items of each, models per class | `model_classes.difference` |
-| `People`: judgements of items | items, judgements of each | people and items random (`cluster_intervals.of_clusters`) |
+| `People`: judgements of items | items, judgements of each | people and items random (`judgements.estimate`) |
 
 If a pilot were resampled as it is, its sampling error would count as if suites, models or people differed by so much
 more. So the variances of suites, items, models and people are estimated from it without that error, by analysis of
@@ -27,15 +27,15 @@ from syntagm.stats import bootstrap, interval, judgements, model_classes, suite_
 from syntagm.stats.interval import LEVEL
 from syntagm.stats.judgements import Judgements
 
-# Let `discordant` be the probability that two models judge an item differently. The number k of discordant items among
-# n is binomial(n, discordant). Of these, the number in favour of b is binomial(k, (discordant + difference) / (2
-# discordant)), where difference is that of the accuracies, b - a. The power is the probability that the two-sided test
-# rejects, summed over all k, without approximation (Schork & Williams 1980; Duffy 1984; for language models Card et al.
-# 2020). For large n it approaches Connor's formula (1987):
+# The power of McNemar's test. Let `discordant` be the probability that two models judge an item differently. The number
+# k of discordant items among n is binomial(n, discordant). Of these, the number in favour of b is binomial(k,
+# (discordant + difference) / (2 discordant)), where difference is that of the accuracies, b - a. The power is the
+# probability that the two-sided test rejects, summed over all k, without approximation (Schork & Williams 1980; Duffy
+# 1984; for language models Card et al. 2020). For large n it approaches Connor's formula (1987):
 #
 #     difference = (z(1 - level/2) sqrt(discordant) + z(power) sqrt(discordant - difference^2)) / sqrt(n)
 #
-# Items are assumed to be independent. If they share words, the power is lower; see `clustered`.
+# Items are assumed to be independent. If they share words, the power is lower; see `cluster_intervals.clustered`.
 
 POWER = 0.8
 _STEPS = 40

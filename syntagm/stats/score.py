@@ -1,13 +1,13 @@
-"""Scores from results: the accuracy of each suite and measure, and the mean over suites.
+"""Scores from results: means by suite and measure and over suites, differences of measures, contrasts of suites.
 
 A suite may have several predictions. Two published rules combine them into one verdict for each item: `first` uses the
 first prediction (the raw results of Hu et al. 2020), `all` requires that all predictions hold (the Hugging Face metric
 `cpllab/syntaxgym`). Under `all`, an item is undefined if any of its predictions is. The name of a measure is also a
 rule: it uses that measure, in the suites that have it.
 
-Tables of results have the columns model, suite, item, measure, value (1, 0 or nan) and margin (bits). A tally is what
-numbers need of them: one row for each model, suite and measure. It is a hundred times smaller than the results of a large
-suite, and several scores are computed from one.
+Tables of results have the columns model, suite, item, measure, value and margin. A tally is what numbers need of them:
+one row for each model, suite and measure. It is a hundred times smaller than the results of a large suite, and several
+scores are computed from one.
 """
 
 from collections import defaultdict
@@ -79,7 +79,7 @@ def score(
 ) -> list[Estimate]:
     """Compute the unweighted mean accuracy over all suites, or over the suites with each label."""
     # The score is nan if a suite has no defined item, because a score over fewer suites would not be comparable.
-    # predictions: suite -> names of its predictions in order, for all suites to include.
+    # `predictions` has the names of the predictions of each suite to include, in order.
     return scores(tally(verdicts(results, predictions, rule), tolerance), predictions, kind, rule, tag, labels)
 
 
@@ -225,9 +225,9 @@ def _strings(*names: str) -> dict[str, type[pl.String]]:
     return dict.fromkeys(names, pl.String)
 
 
-# A mean over suites is unweighted, with the interval of `stats.score`. A difference between suites is the mean of the
-# differences of pairs of suites, about these suites: their items are unrelated and random, the suites are fixed. A
-# difference between two measures of the same items is computed item by item.
+# A mean over suites is unweighted, with the interval of `suite_intervals.over_suites`. A difference between suites is the
+# mean of the differences of pairs of suites, about these suites: their items are unrelated and random, the suites are
+# fixed. A difference between two measures of the same items is computed item by item.
 
 Key = tuple[str, str]
 _OCCURRENCE = ("model", "suite", "item", OCCURRENCE)

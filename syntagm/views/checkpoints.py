@@ -62,7 +62,7 @@ class Places:
 
 
 def places(runs: Sequence[Run], x: str = "", series: Sequence[str] = ()) -> Places:
-    # series: the name of the curve of each run. The default is the model family in a controlled experiment, otherwise
+    # `series` names the curve of each run. The default is the model family in a controlled experiment, otherwise
     # the name of the model without the number.
     positions = _from_option(runs, x) if x and x not in AXES else _from_runs(runs, x)
     labels = list(series) or [_with_group(run, label) for run, (_, label) in zip(runs, positions.places, strict=True)]
@@ -144,10 +144,6 @@ def _without_digits(run: Run) -> str:
     return re.sub(r"[-_]?\d+", "", _HASH.sub("", run.model)).strip("-_@/:= ") or "series"
 
 
-# Scores are unweighted means over the suites with the same content in all runs. Their intervals are those of any score;
-# where several runs have one position, runs are random, too. For crossings and areas, the bootstrap resamples the same
-# suites (or items) at all checkpoints and in all series, so that differences between them are paired.
-
 _ITEM = ("item", "occurrence")
 
 
@@ -204,6 +200,9 @@ class Curve:
 
 def score_curves(points: Sequence[Point], by: str = "", measure: str = "first") -> list[Curve]:
     """Compute a curve for each series and group of suites; groups are in the order of their first suite."""
+    # Scores are unweighted means over the suites with the same content in all runs. Their intervals are those of any
+    # score; where several runs have one position, runs are random, too. For crossings and areas, the bootstrap resamples
+    # the same suites (or items) everywhere, so that differences between checkpoints and between series are paired.
     shared, _ = shared_suites([point.run for point in points])
     groups = _groups(points[0].run, shared, by, measure)
     if not groups:

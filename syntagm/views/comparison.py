@@ -69,8 +69,8 @@ class Pairing:
     # that are not verdicts.
     discordant: pl.DataFrame
     skipped: list[str]  # one sentence for each thing that was not compared, with the reason
-    # One sentence for each reason why the runs are not comparable at all: other conventions, and see
-    # `views.gaps`; and one for each run in which unknown tokens are compared (`views.coverage`).
+    # One sentence for each reason why the runs are not comparable at all: other conventions, and those of
+    # `gaps.incomparable`; and one for each run in which unknown tokens are compared (`views.coverage`).
     warnings: list[str]
     # What margins are differences of; "" if it is not the same under both models, so that margins can't be compared.
     unit: str = DEFAULT
@@ -358,7 +358,7 @@ def labelled(comparisons: Sequence[Comparison], overall: Comparison) -> list[tup
 
 
 def limits(compared: Sequence[tuple[PairOfRuns, str, Comparison]]) -> tuple[str, ...]:
-    """Return the remarks on differences as sentences. Arguments: what is compared, and on which suites."""
+    """Return the remarks on differences as sentences, from what is compared and on which suites."""
     pairs = {(pair.a, pair.b): pair for pair, *_ in compared}
     words, models = SharedWords(), {key: ", ".join(key) if len(pairs) > 1 else "" for key in pairs}
     return (

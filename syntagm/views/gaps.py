@@ -1,4 +1,4 @@
-"""Estimates of fill runs, and their comparison."""
+"""Fill runs: their tables, their estimates, by lemma too, and whether two runs are comparable."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -186,6 +186,8 @@ def _rows(run: Run, suites: Sequence[str]) -> str:
     return f"{low:,}" if low == high else f"{low:,}\u2013{high:,}"
 
 
+# The estimates of a fill run:
+#
 #     tse                            mean over the items whose two words are eligible
 #     equal_weight, model_weight     mean over the contexts where they are defined
 #     covered                        mean over all contexts; 0 where no form is counted

@@ -18,8 +18,7 @@ from syntagm.views.options import Measure, Suite
 def make_table(runs: Sequence[Run], suite: Suite = "", measure: Measure = "first") -> Table:
     """Make one row for each item of a suite: the number of models under which its prediction holds, and its margins.
 
-    For a measure whose values are not verdicts, a row has the mean value and the value
-    under each model.
+    For a measure whose values are not verdicts, a row has the mean value and the value under each model.
 
     Raises:
         UsageError: there is no such suite or measure, or the suite has different content in the runs.

@@ -160,8 +160,6 @@ def correlation_text(words: Words) -> str:
     return f"{value:+.2f}, n={n} words{without}, {p}"
 
 
-# A suite without any word of known frequency has a dot plot with one row for each word instead.
-
 SCHEMA = {
     "model": pl.String, "suite": pl.String, "word": pl.String, "frequency": pl.Float64, "value": pl.Float64,
     "low": pl.Float64, "high": pl.Float64, "n": pl.Int64, "ties": pl.Int64, "undefined": pl.Int64, "method": pl.String,
@@ -197,6 +195,7 @@ def draw_figure(
 
 def draw(tables: Sequence[Words], title: str = "") -> Figure:
     """Draw words by frequency; words of unknown frequency are named above their panel."""
+    # A suite without any word of known frequency has a dot plot with one row for each word instead.
     rows = [
         (words.model, words.suite, word, words.frequencies.get(word), estimate.value, estimate.low, estimate.high,
          estimate.n, estimate.ties, estimate.undefined, estimate.method)

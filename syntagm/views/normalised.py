@@ -24,10 +24,9 @@ from syntagm.runs import Run, items, named, titles, whole
 from syntagm.stats import score
 from syntagm.views.drawing.table import Cell, Table, cells
 
-# Sentences are split into words like the text of
-# the unigram model: at white space, or as in the Penn Treebank. A token belongs to the word in which it starts (white
-# space belongs to the following word). If the first token was not scored because nothing precedes it, its whole word is
-# excluded from the bits and from the unigram bits.
+# Sentences are split into words like the text of the unigram model: at white space, or as in the Penn Treebank. A token
+# belongs to the word in which it starts (white space belongs to the following word). If the first token was not scored
+# because nothing precedes it, its whole word is excluded from the bits and from the unigram bits.
 
 RESULTS = {
     "model": pl.String, "suite": pl.String, "item": pl.String, "measure": pl.String, "value": pl.Float64,
@@ -37,10 +36,9 @@ RESULTS = {
 
 def results(run: Run, suite: str, unigrams: Unigrams, tokens: Tokens = "blanks") -> pl.DataFrame:
     """Judge the items of a suite by each score; the columns of `RESULTS` suit `score.accuracy`."""
-    # Measures have the names of `linking.COSTS`. If a suite has
-    # several predictions about whole sentences, the name of the prediction is added, as in
-    # `slor(grammatical_intrusive)`. The margin is exactly 0 if the difference in bits is within the tolerance of the
-    # run; n counts words.
+    # Measures have the names of `linking.COSTS`. If a suite has several predictions about whole sentences, the name of
+    # the prediction is added, as in `slor(grammatical_intrusive)`. The margin is exactly 0 if the difference in bits is
+    # within the tolerance of the run; n counts words.
     predictions = whole(run, suite)
     single = len(predictions) < 2
     rows: list[tuple[object, ...]] = []

@@ -68,8 +68,8 @@ class Agreement:
     model: str
     # Of pairs, the mean over items of the share of answers as predicted; None for other designs.
     individual: Estimate | None
-    majority: Estimate
-    won: int  # the number of such items
+    majority: Estimate  # the share of items whose majority is as predicted
+    won: int  # the number of these items
     alpha: float  # Krippendorff's alpha; nan where all answers are the same, and for times
     alpha_interval: Interval  # its interval, for other people and other items
     people: int  # `people`, `answers`: how many people and answers count

@@ -1,4 +1,4 @@
-"""Linking functions: which number of a sentence is compared, declared once each.
+"""Linking functions (`LINKINGS`): which number of a sentence is compared. Some are costs over words (`COSTS`).
 
 Costs are in bits, or in bits per unit: the sentence with the lower cost is preferred. A cost comes with its divisor, so that a
 difference can be compared with the tolerance, which is in bits.
@@ -18,7 +18,7 @@ from syntagm.evaluation.conventions.scored import Scored
 # b are the surprisals of the n words of a sentence under a model, in bits, and u those under a unigram model. A scored
 # end-of-text symbol counts as a word. All scores are costs: the sentence with the lower score is preferred.
 #
-#     bits        sum b                   surprisal of the sentence, used everywhere else
+#     bits        sum b                   surprisal of the sentence
 #     mean_bits   sum b / n               mean per word
 #     norm_sub    sum b - sum u           minus the unigram surprisal
 #     norm_div    sum b / sum u           divided by the unigram surprisal
@@ -220,13 +220,15 @@ LINKINGS = (
 BY_NAME: Mapping[str, Linking] = {linking.name: linking for linking in LINKINGS}
 
 
+# MORCELA is fitted on ratings:
+#
 #     rating = a (log p - beta log p_u + gamma) / n + c
 #
 # The model is linear in log p / n, log p_u / n, 1 / n and 1, so it is fitted by least squares; beta and gamma are
 # ratios of coefficients. Ratings are best given as z-scores within participants, as in the paper. n counts words, as
 # `slor` does here.
 
-# Parameters of the fit, and the least number of sentences for each.
+# The parameters of the fit, and the least number of sentences for each.
 _PARAMETERS, _LEAST = 4, 5
 
 

@@ -1,4 +1,4 @@
-"""A scored sentence, as linking functions see it: its tokens and words, and what distinguishes it from its partner."""
+"""Unigram models, and scored sentences: their tokens and words, and what tells a sentence from its partner."""
 
 import math
 import re

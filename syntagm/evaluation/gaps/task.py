@@ -30,13 +30,10 @@ from syntagm.evaluation.task import Judged, Options, Plan, Schema, SuiteRecord, 
 from syntagm.models import Fill, Gap, LanguageModel, Query, Surprisals
 from syntagm.suites import Suite, WordList
 
-# Each context is scored once, and belongs to the suite in which it first appears. Items of later suites with the same
-# context are judged by the same answer; they are the only items that the plan keeps in memory.
-
 SIZE = 512
 TSE = "(word;%good%) < (word;%bad%)"
 VERSION = 1
-# The shape of the counts of a suite in run.json; see `io.shape.check`.
+# The shape of the counts of a suite in run.json; see `core.io.shape.check`.
 COUNTS_SHAPE: Shape = {
     "contexts": int,
     "asked": int,
@@ -50,6 +47,9 @@ COUNTS_SHAPE: Shape = {
 @dataclass(slots=True)
 class Owners:
     """The unit of each context, and the items of later suites with the same context."""
+
+    # Each context is scored once, and belongs to the suite in which it first appears. Items of later suites with the
+    # same context are judged by the same answer; they are the only items that the plan keeps in memory.
 
     units: dict[bytes, int] = field(default_factory=dict)  # digest of a context -> the index of its unit in the plan
     suites: list[str] = field(default_factory=list)  # the suite of each unit

@@ -1,4 +1,4 @@
-"""Equal weight (EW) and model weight (MW) of a context (Newman et al. 2021).
+"""The measures of a gap (Newman et al. 2021): TSE, equal weight (EW), model weight (MW); candidates and cut-offs.
 
 EW is the proportion of a word list's pairs in which the form that fits the context is more likely: is the model's
 behaviour systematic, that is, independent of the word? MW is the share of a word list's probability mass that goes to

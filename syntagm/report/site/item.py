@@ -78,7 +78,7 @@ class ItemPage(OnePage):
 
     @cached_property
     def sentences(self) -> list[pl.DataFrame]:
-        """The sentences of the item under each model, with the columns of `tasks.items.SENTENCES`."""
+        """The sentences of the item under each model, with the columns of `evaluation.SENTENCES`."""
         return [self._rows(column.run.sentences(self.subject.name)) for column in self.subject.columns]
 
     def _rows(self, table: pl.DataFrame) -> pl.DataFrame:

@@ -46,7 +46,7 @@ def subjects_of(suites: Sequence[Suite], known: Sequence[Subject[Run]]) -> Itera
 
 
 def sentences_of(suite: Suite) -> pl.DataFrame:
-    """Return the sentences of a suite as a run has them, with the columns of `tasks.items.SENTENCES`, but no tokens."""
+    """Return the sentences of a suite as a run has them, with the columns of `evaluation.SENTENCES`, but no tokens."""
     rows = [
         (
             *(item.id, condition, sentence.text, json.dumps(dict(item.tags), ensure_ascii=False)),

@@ -25,11 +25,9 @@ from syntagm.stats.mixed.design import Design, Numbers
 from syntagm.stats.mixed.fit import Fit
 from syntagm.stats.mixed.linear import FEW_GROUPS, LikelihoodRatio, fewest_groups
 
-# A file belongs to one test: its name is a hash of the data, of both formulas and of the seed. The responses follow
-# from the seed and from the fits, so only their likelihood ratios are kept.
-
-# simulations/NAME.json. `chi2` is the observed likelihood ratio, `fits` a hash of the estimates, and a ratio is null if the
-# models can't be fitted to the response.
+# simulations/NAME.json has the ratios of one test. NAME is a hash of the data, of both formulas and of the seed. The
+# responses follow from the seed and from the fits, so only their likelihood ratios are kept. `chi2` is the observed one, `fits` a hash of
+# the estimates, and a ratio is null if the models can't be fitted to the response.
 SIMULATIONS = Form(
     "the record of the simulated responses of a likelihood-ratio test",
     1,
@@ -220,7 +218,8 @@ def compare(smaller: Fit, larger: Fit, draws: int | None = None, folder: Path | 
     # ratios that are at least as large as the observed one, which is counted among them. As soon as it is clear that p
     # is above .05, because a twentieth of all ratios are, the simulation stops, and p is the share until then (Besag &
     # Clifford 1991). The seed is that of `bootstrap.current()`.
-    # draws: the largest number of simulated responses; 0: the chi-squared distribution. By default that of
+    #
+    # `draws` is the largest number of simulated responses; 0: the chi-squared distribution. By default that of
     # `bootstrap.current()`, or if that has none, `DRAWS` if a group has fewer than 20 levels, otherwise 0. Fits of
     # logistic models take seconds, so for these it is `LOGISTIC_DRAWS` where groups are few, otherwise 0, unless
     # `bootstrap.current()` has 0.

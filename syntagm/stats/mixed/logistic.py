@@ -176,7 +176,7 @@ def _leverages(model: Problem, at_mode: Mode, lower: Sequence[Numbers]) -> Numbe
     return total
 
 
-# Diagnostics. Convergence and singular fits are attributes of `Fit`.
+# Diagnostics of a fit; whether it converged and whether it is singular, `Fit` says.
 
 BINS = 40
 # Standard deviation of fixed effects that are treated as random ones: so wide that it has no effect.

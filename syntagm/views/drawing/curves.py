@@ -1,7 +1,7 @@
 """Curves: numbers with intervals over an axis, with a colour for each model, in panels side by side.
 
     panels = [Panel(rows, "words of the sentence", "Agreement", reference=0.5)]
-    draw(panels, vega.proportion("accuracy"), "Accuracy by length", ["bar: 95% interval"])
+    draw(panels, vega.proportion("accuracy"), "Accuracy by length", ["bar: 95% interval"], table)
 
 Positions that are numbers are joined by lines; texts are places on the axis, in the order of their rows.
 """

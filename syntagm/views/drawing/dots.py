@@ -125,8 +125,6 @@ def describe(row: Row) -> str:
     return f"{name}: {estimated(row)}"
 
 
-# Each model has a dot with its interval. To the right of 0, the first kind is easier.
-
 CONTRASTS = {
     "contrast": pl.String, "model": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
     "n": pl.Int64, "ties": pl.Int64, "undefined": pl.Int64, "method": pl.String,
@@ -135,7 +133,7 @@ WIDTH = 440
 
 
 def draw_contrasts(estimates: Sequence[Estimate], title: str, axis: str, subtitle: Sequence[str]) -> Figure:
-    """Draw one row for each contrast, in the order of first appearance."""
+    """Draw one row for each contrast, with a dot for each model; to the right of 0, the first kind is easier."""
     rows = [(each.group["contrast"], each.group.model, *each.numbers, each.method) for each in estimates]
     table = pl.DataFrame(rows, schema=CONTRASTS, orient="row")
     series = list(dict.fromkeys(table["model"]))

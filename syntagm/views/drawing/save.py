@@ -1,4 +1,4 @@
-"""Base class of tables and figures: their numbers as a frame, and files in all formats."""
+"""Saving of tables and figures in all formats: PNG files packed, PDF files in a fixed order, SVG files checked."""
 
 import re
 import struct
@@ -15,15 +15,14 @@ from syntagm.core import UsageError, atomic, csv, extras, public
 if TYPE_CHECKING:
     import polars as pl
 
-# The converter writes quickly and compresses little: drawings of text and lines on one colour become two to four times
-# smaller.
-
 _PNG = b"\x89PNG\r\n\x1a\n"
 _DATA, _END = b"IDAT", b"IEND"
 
 
 def packed_png(png: bytes) -> bytes:
     """Compress the pixels of a PNG again; its other parts stay as they are."""
+    # The converter writes quickly and compresses little: drawings of text and lines on one colour become two to four
+    # times smaller.
     if not png.startswith(_PNG):
         return png
     parts, pixels, at = [_PNG], zlib.decompressobj(), len(_PNG)
@@ -46,8 +45,6 @@ def _chunk(name: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
 
 
-# The order in which the converter numbers fonts and lists the resources of a page differs from run to run.
-
 _REFERENCE = re.compile(rb"\b(\d+) 0 R\b")
 # Lines of a dictionary of resources, such as "      /gs6 14 0 R".
 _RESOURCES = re.compile(rb"(?:^ +/[A-Za-z]+\d+ \d+ 0 R\n){2,}", re.MULTILINE)
@@ -58,6 +55,7 @@ _OFFSETS = re.compile(
 
 def ordered_pdf(pdf: bytes) -> bytes:
     """Sort the resources of a PDF, and number its objects in the order of reference."""
+    # The order in which the converter numbers fonts and lists the resources of a page differs from run to run.
     if not (table := _OFFSETS.search(pdf)):
         return pdf
     offsets = {number: int(line[:10]) for number, line in enumerate(table[1].splitlines()) if line[17:18] == b"n"}
@@ -98,8 +96,6 @@ def _numbered(trailer: bytes, objects: dict[int, bytes]) -> dict[int, int]:
             remaining += [int(number) for number in reversed(_REFERENCE.findall(description))]
     return numbers
 
-
-# The label of a mark becomes its `title`, which browsers show as a tooltip and screen readers read out.
 
 ELEMENTS = frozenset({"svg", "g", "path", "rect", "text", "tspan", "line", "circle", "title", "defs", "clipPath"})
 _PAINT = "fill fill-opacity opacity stroke stroke-opacity stroke-width stroke-dasharray stroke-linecap stroke-linejoin"
