@@ -49,7 +49,7 @@ class Source:
 
     def place(self, error: SyntagmError) -> str:
         """Return the place of an error with the file and the key that it is about; unchanged if it is about neither."""
-        # `--limit`, `-o DIR`, `--executor ray:ADDRESS`, `measure NAME`, `suite NAME`
+        # Places of errors: `--limit`, `-o DIR`, `--executor ray:ADDRESS`, `measure NAME`, `suite NAME`
         option = re.match(r"[\w-]+(?!\S)", error.place)
         if option and (key := self.keys.get(option[0])):
             return f"{self.file}, {key}{error.place[option.end() :]}"

@@ -57,7 +57,7 @@ def place(output: Path | None) -> contextlib.AbstractContextManager[None]:
 
 def behind(path: Path) -> Path:
     """Return the file behind a link; any other path is returned unchanged."""
-    # Writing replaces links (`io.atomic`), but a link that the user names stands for its file.
+    # Writing replaces links (`core.io.atomic`), but a link that the user names stands for its file.
     if not os.path.islink(path):
         return path
     if path.exists() and not path.is_file():

@@ -48,8 +48,8 @@ CAPTION = (
 class Screen(Progress):
     """Progress callbacks that show a bar on a terminal; elsewhere a line two seconds after the first answer, then every ten."""
 
-    # What takes more than a CPU-minute is announced after a few answers, on which the duration is measured.
-    # Ctrl-C stops the run after the current batch; pressing it twice stops the run at once.
+    # What takes more than a CPU-minute is announced after a few answers, on which the duration is measured. Ctrl-C stops
+    # the run after the current batch; pressing it twice stops the run at once.
 
     def __init__(
         self, unit: str = "sentence", quiet: bool = False, verbose: bool = False, following: tuple[int, int] = (0, 0)

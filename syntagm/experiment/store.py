@@ -47,7 +47,7 @@ class Person:
 class Study:
     """An experiment with its answers."""
 
-    # clock: returns the time in seconds since 1970.
+    # `clock` returns the time in seconds since 1970.
 
     def __init__(self, folder: Path, clock: Any = time.time, warn: Callable[[str], None] | None = None) -> None:
         self.folder, self._clock = folder, clock
@@ -96,7 +96,7 @@ class Study:
         return row[0] if row else "open"
 
     def set_state(self, state: State, forget_key: bool = False) -> None:
-        # forget_key: throw away the key of the hashed ids, so that they lead to nobody any more.
+        # `forget_key` throws away the key of the hashed ids, so that they lead to nobody any more.
         with self._data.changing() as connection:
             if state != "closed" and self._keyless(connection):
                 cure = "Without the key of the ids, nobody can take part any more."

@@ -174,7 +174,7 @@ _Answer = TypeVar("_Answer", bound=Surprisals | InContext | Fill | Reductions)
 
 def frozen(answer: _Answer, by: object) -> _Answer:
     """Return an answer that can't be changed: its arrays are read-only, since several measures and tables share them."""
-    # by: the model or the cache that gave the answer. If its class is one of another package, the arrays are copied,
+    # `by` is the model or the cache that gave the answer. If its class is one of another package, the arrays are copied,
     # because it may use them again.
     copied = type(by).__module__.partition(".")[0] != __name__.partition(".")[0]
     values = {field.name: getattr(answer, field.name) for field in fields(answer)}

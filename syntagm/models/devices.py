@@ -1,4 +1,4 @@
-"""Selection of the device to compute on, copies to it, and the precision of products."""
+"""Devices: their selection, copies to them, entropies and ranks, checksums, and the precision of products."""
 
 import hashlib
 import math

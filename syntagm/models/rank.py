@@ -1,4 +1,4 @@
-"""Surprisals of vocabulary entries, and the probability mass of all likelier and all less likely entries."""
+"""Numbers of a distribution over a vocabulary: surprisals, ranks, entropy, likeliest entries, probability masses."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -26,9 +26,6 @@ from syntagm.core import InputError, UsageError
 from syntagm.reading_times.observations import LINE, Observations
 from syntagm.stats import Bar, Columns, Fit, Term, Variable, factor_levels, formula, group_index, linear, model_columns
 
-# A spline is a line plus curved parts. Beyond the outer knots it is straight, so predictions for held-out rows stay
-# sensible. In the basis used here the penalty on the curved parts is the sum of their squared coefficients.
-
 Numbers = NDArray[np.float64]
 KNOTS = 10
 _NULL = 1e-9
@@ -37,6 +34,9 @@ _NULL = 1e-9
 @dataclass(frozen=True, slots=True)
 class Basis:
     """The curved parts of a natural cubic spline."""
+
+    # A spline is a line plus curved parts. Beyond the outer knots it is straight, so predictions for held-out rows stay
+    # sensible. In this basis, the penalty on the curved parts is the sum of their squared coefficients.
 
     knots: Numbers  # the positions of the knots
     curvature: Numbers  # the second derivatives at the knots, from the values at them. Shape (knots, knots).

@@ -89,7 +89,7 @@ Cells = Callable[[ModelRow], list[Markup]]
 
 
 def _rows(groups: Groups, width: int, cells: Cells, grouped: bool = True) -> list[Markup]:
-    # grouped: whether rows show their group where the divider is gone, because they were sorted.
+    # `grouped` says whether rows show their group where the divider is gone, because they were sorted.
     rows: list[Markup] = []
     for group, members in groups:
         rows += [html.group_row(group or "no group", width)] if len(groups) > 1 else []

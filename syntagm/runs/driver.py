@@ -320,10 +320,9 @@ class _Driver:
 class _Staff:
     """The workers of a command: how many there are, and when others are started for those that have ended."""
 
-    # barren: how many workers have ended without any work since the last outcome arrived.
-
     def __init__(self, session: Session, executor: Executor, progress: Progress) -> None:
         self._session, self._executor, self._progress = session, executor, progress
+        # `barren`: how many workers have ended without any work since the last outcome arrived.
         self._started = self._ended = self.barren = 0
         self.productive: set[str] = set()
         # When workers were last refused, and why.

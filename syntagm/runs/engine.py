@@ -49,7 +49,7 @@ def execute(
     place: int | None = None,
 ) -> Run:
     """Run a task, or resume the run that the folder already contains."""
-    # suites: the suites. They are iterated over twice, so that files can be read one at a time; an iterator is
+    # The suites are iterated over twice, so that files can be read one at a time; an iterator is
     # converted to a list.
     progress = progress or Progress()
     suites = list(suites) if isinstance(suites, Iterator) else suites

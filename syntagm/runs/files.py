@@ -1,8 +1,8 @@
 """The files of a run directory: their shapes, and reading that refuses what was damaged or edited.
 
 run.json             the record: the task, its options, the suites, the kinds of measures, the model and its scoring
-                     settings, the hashes of the files beside it; sealed (`io.record`). After the seal stands the `place`
-                     of the model among those of the command, from 0
+                     settings, the hashes of the files beside it; sealed (`core.io.record`). After the seal stands the
+                     `place` of the model among those of the command, from 0
 ledger.jsonl         a sealed line for each finished unit, with the hashes of its files
 shards/NAME.*        the tables of each unit, as its task declares them: `NAME.results.parquet` for all tasks;
                      for predictions and measures `NAME.parquet`, with one row per sentence and its tokens;

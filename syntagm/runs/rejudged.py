@@ -1,4 +1,4 @@
-"""Runs judged by another convention, from their stored tokens; no model is loaded."""
+"""Runs judged by another convention, from stored tokens; the whole sentences of a run, and what its numbers are in."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Several runs side by side: distinct names for models and suites, and the runs that include a suite."""
+"""Several runs side by side: distinct names for models and suites, what they share, and whether they can be compared."""
 
 from collections.abc import Sequence
 from itertools import combinations

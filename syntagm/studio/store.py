@@ -60,7 +60,7 @@ class Conflict(Exception):
 
 
 class Store:
-    """The folder; one server has it at a time (`io.lock.held`)."""
+    """The folder; one server has it at a time (`core.io.lock.held`)."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""Types of test suites: a suite has items, an item has sentences, a sentence has named regions.
+"""Suites: a suite has items, an item has sentences, a sentence has named regions; random samples of items.
 
 A region is a span of the sentence's text, in characters (code points). So a sentence is never rebuilt by joining words,
 and tokens are aligned with regions by comparing positions.
@@ -26,7 +26,7 @@ _EXCLUSION = re.compile(r"(\d+) of (\d+) items, ([0-9a-f]{8})")
 LANGUAGES = ("language", "lang")
 # The tag of a suite whose language its file doesn't say, but the dataset that it belongs to.
 DERIVED = "json:language"
-# The tag that says by which convention the authors of a dataset score it; see `conventions.convention`.
+# The tag that says by which convention the authors of a dataset score it; see `evaluation.conventions`.
 SCORED = "json:scored"
 # The tag that `sampled` gives to a suite.
 _SAMPLE = re.compile(r"(\d+) of (\d+) items, seed (-?\d+)(?:, for a half-width of ([\d.e-]+))?")

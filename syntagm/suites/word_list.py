@@ -146,9 +146,9 @@ def bundled() -> list[str]:
 
 
 def read_word_list(name: str | Path) -> WordList:
-    # name: name of a bundled list, such as `verbs`, or path of a file. Text may end with `?faults=keep`, which reads a
-    # published list unchanged. A `Path` has no options. Neither does text that is itself the path of a file, because a
-    # folder may be called `gpt2?bos=no`.
+    # `name` is that of a bundled list, such as `verbs`, or the path of a file. Text may end with `?faults=keep`, which
+    # reads a published list unchanged. A `Path` has no options. Neither does text that is itself the path of a file,
+    # because a folder may be called `gpt2?bos=no`.
     path, options = _split_options(name)
     key, _, faults = options.partition("=")
     if options and (key != "faults" or faults not in FAULTS):

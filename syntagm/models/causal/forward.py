@@ -86,7 +86,7 @@ class Head:
     ) -> Callable[[], tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]]:
         """Compute the surprisal of each target in its row, and of the watched sets after each row."""
         # A GPU computes while the caller goes on. It is waited for once, when the returned function is called.
-        # chunks: the logits of `count` rows in order; each chunk comes with the number of its first row, and may be
+        # `chunks` has the logits of `count` rows in order; each comes with the number of its first row, and may be
         # overwritten by the next.
         watched = self.borders if watched is None else watched
         order = np.argsort(places, kind="stable")
@@ -323,7 +323,7 @@ class Forward:
         read: Callable[[range, Iterator[tuple[int, torch.Tensor]]], None],
     ) -> None:  # fmt: skip
         """Compute the logits after some nodes of each pack, and pass them to `read`."""
-        # read: called for each batch with the indices of its packs, and an iterator over the logits after their nodes,
+        # `read` is called for each batch with the indices of its packs, and an iterator over the logits after their nodes,
         # in order. It yields one portion of rows at a time, with the index of its first row. Each portion overwrites
         # the previous one.
         at = 0

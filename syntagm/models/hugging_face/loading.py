@@ -156,9 +156,6 @@ def version() -> str:
     return str(peft.__version__)
 
 
-# PyTorch multiplies float32 matrices by MKL, whose AVX-512 kernels run on Intel's processors only. On AMD's, it uses
-# AVX2, and oneDNN, which PyTorch contains, too, is twice as fast. oneDNN adds the bias within the product.
-
 # Numbers of GELU that are computed at a time, so that they fit into the processor's cache.
 _BLOCK = 1 << 17
 # GELU(x) = x * sigmoid(x * (_LINEAR + _CUBIC * x^2)) is the usual formula with tanh, but for rounding.
@@ -168,6 +165,8 @@ _CUBIC = 0.044715 * _LINEAR
 
 def quicken(model: Any) -> bool:
     """Replace layers of a model in place by faster ones; return whether oneDNN now computes linear layers."""
+    # PyTorch multiplies float32 matrices by MKL, whose AVX-512 kernels run on Intel's processors only. On AMD's, it uses
+    # AVX2, and oneDNN, which PyTorch contains, too, is twice as fast. oneDNN adds the bias within the product.
     replaced = False
     for module in list(model.modules()):
         for name, child in module.named_children():

@@ -1,4 +1,4 @@
-"""Checkpoints with quantised weights, loaded as their own configuration says, and never dequantised silently."""
+"""Checkpoints with quantised weights, GGUF files among them, loaded as they say and never dequantised silently."""
 
 import mmap
 import struct
@@ -14,7 +14,7 @@ import transformers
 from syntagm.core import ModelError, extras, regular
 from syntagm.models.hugging_face.unsafe import refuse_endless, stored_types
 
-# The package believes the lengths of arrays, and keeps half a kilobyte for each value. The format is described in
+# The package gguf believes the lengths of arrays, and keeps half a kilobyte for each value. The format is described in
 # https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.
 
 MAGIC = b"GGUF"
@@ -122,7 +122,7 @@ def refuse_unsupported(place: str, method: str) -> None:
 
 
 def refuse_other_types(place: str, folder: Path, settings: Mapping[str, Any] | None) -> None:
-    # Codes that it doesn't describe, or floats as quantised weights.
+    # Refused are codes that the configuration doesn't describe, and floats where it says quantised weights.
     types = stored_types(folder)
     if settings is None:
         odd = (

@@ -1,4 +1,4 @@
-"""Tokenisation with character positions, start-of-text and end-of-text symbols, and borders of words."""
+"""Tokenisation with character positions, special symbols, borders of words, and vocabulary entries as texts."""
 
 import contextlib
 import hashlib

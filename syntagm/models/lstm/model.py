@@ -11,7 +11,7 @@ from syntagm.models.recurrent.model import RecurrentModel
 from syntagm.models.recurrent.network import Network, Softmax, State
 from syntagm.models.words import weights
 
-# Its layers are: embedding, dropout, LSTM with dropout between its layers, dropout, linear output layer. The weights
+# The layers are: embedding, dropout, LSTM with dropout between its layers, dropout, linear output layer. The weights
 # are named as in PyTorch's example of a word-level language model, on which both papers build.
 
 

@@ -1,4 +1,4 @@
-r"""Writing of ARPA files, the text format for back-off models that KenLM, SRILM and others use; gzipped if the name ends in .gz.
+r"""Reading and writing of ARPA files, the text format for back-off models of KenLM, SRILM and others; `.gz` is gzipped.
 
     \data\         then a line for each order: ngram ORDER=NUMBER OF N-GRAMS
     \1-grams:      log10 p, tab, the words separated by spaces, and optionally tab, log10 of the back-off weight

@@ -73,7 +73,7 @@ class WordModel(LanguageModel):
     @abstractmethod
     def logs(self, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Compute log10 p of each word (nan at start symbols), and whether it is in the vocabulary; each of shape (words,)."""
-        # words: those of all sentences in order, each sentence between the start symbol and the end symbol.
+        # `words` are those of all sentences in order, each sentence between the start symbol and the end symbol.
 
     @abstractmethod
     def after(self, before: Sequence[str], words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -18,10 +18,10 @@ from syntagm.models.hugging_face.tokens import BYTES
 from syntagm.models.openai.answers import Completion, logprob
 from syntagm.models.openai.client import Client
 
-# There, a token that ends inside a character is empty, and the next one begins with a replacement character, so that
-# letters can be missing, too. `/tokenize` lists the tokens as in the vocabulary, which spells bytes in one of two ways:
-# each as a letter (byte-level tokenizers such as GPT-2's), or as `<0xC3>` (SentencePiece with bytes for rare
-# characters).
+# In vLLM's answers, a token that ends inside a character is empty, and the next one begins with a replacement
+# character, so that letters can be missing, too. `/tokenize` lists the tokens as in the vocabulary, which spells bytes
+# in one of two ways: each as a letter (byte-level tokenizers such as GPT-2's), or as `<0xC3>` (SentencePiece with bytes
+# for rare characters).
 
 # In the list of models, where others have the name of an organisation.
 VLLM = "vllm"

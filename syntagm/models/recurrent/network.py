@@ -1,4 +1,4 @@
-"""The interface of word-level recurrent networks."""
+"""The interface of word-level recurrent networks, and their output layers: a softmax, full or adaptive."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator

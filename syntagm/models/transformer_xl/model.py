@@ -19,6 +19,8 @@ from syntagm.models.transformer_xl.family import FAMILY
 from syntagm.models.words import weights
 from syntagm.models.words.vocabulary import Vocabulary
 
+# The equations of the network:
+#
 #     x_w = sqrt(d) P_c E_c[w]                                       embedding of the word w in the cluster c
 #     a_ij = ((q_i + u) k_j + (q_i + v) W_r R_(i-j)) / sqrt(d_head)  attention of the word i to the word j, in each head
 #     y = LayerNorm(x + W_o sum_j softmax_j(a_ij) v_j)
@@ -26,7 +28,7 @@ from syntagm.models.words.vocabulary import Vocabulary
 #
 # R_n has the sines, then the cosines, of n / 10000^(2k/d), with n at most `clamp`. A word attends to itself and to the
 # words before it, `memory` in all (in the original: `same_length`). So the numbers don't depend on how a text is cut
-# into segments. The state of a text are the keys and values of its last words in each layer.
+# into segments. The state of a text is the keys and values of its last words in each layer.
 #
 # The original programs differ in what precedes a text: nothing, or a memory of zeros. Keys and values of zeros are
 # zeros, but the model attends to their positions.

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from syntagm.core import ModelError, UsageError
 from syntagm.models.answers import Gap
 
-# The rules are those of `tokenizer.perl -l en -no-escape`, with letters and digits as Python defines them. A final full
-# stop is separated from the last word of a text, too, unless that is an abbreviation (as in versions before 2017).
+# Moses: the rules are those of `tokenizer.perl -l en -no-escape`, with letters and digits as Python defines them. A
+# final full stop is separated from the last word of a text, too, unless that is an abbreviation (as in versions before
+# 2017).
 #
 # WikiText is split in this way with `-a` (hyphens between letters are words), and the commas and points in numbers are
 # words. These are written between @: `3 @,@ 000`.
@@ -100,7 +101,7 @@ def _is_abbreviation(stem: str, following: str) -> bool:
     return stem in ABBREVIATIONS or following[:1].islower() or before_digit
 
 
-# TreeTagger's list of abbreviations is not free. That of Moses takes its place here, so some abbreviations are split
+# TreeTagger: its list of abbreviations is not free. That of Moses takes its place here, so some abbreviations are split
 # differently. Tags such as <unk> are words.
 
 _OPENING = "¿¡{'`\"‚„†‡‹‘’“”•–—›["
@@ -328,8 +329,6 @@ def _end(text: str, word: str, at: int) -> int:
     raise AssertionError(f"{word!r} is not at {at} of {text!r}")
 
 
-# The text after the gap matters only with `auto`, where the whole text shows whether it is already tokenised.
-
 # A placeholder for any other word, so that the text before or after it is split as inside a sentence.
 _OTHER = "x"
 
@@ -350,6 +349,7 @@ def divide(gap: Gap, tokens: str, model: str) -> Divided:
     >>> divide(Gap("She can't ", ".", ("swim", "cannot swim")), "treebank", "any")
     Divided(before=('She', 'ca', "n't"), candidates=(('swim',), ('can', 'not', 'swim')))
     """
+    # The text after the gap matters here only: the whole text shows whether it is already tokenised.
     if tokens == "auto":
         tokens = "blanks" if is_split(gap.left + _OTHER + gap.right) else "treebank"
     before = split(gap.left + _OTHER, tokens)

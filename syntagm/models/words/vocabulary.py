@@ -21,13 +21,12 @@ from pathlib import Path
 
 from syntagm.core import InputError, ModelError, UsageError, atomic, regular, seal
 
-# No weights are read here.
-
 FILES = ("model.json", "model.safetensors", "vocabulary.txt")
 
 
 def check(name: str, path: str, chosen: Mapping[str, str]) -> None:
     """Refuse a folder that does not exist, or in which training was not finished; see `Family.checks`."""
+    # No weights are read.
     folder = Path(path)
     if not path or not folder.is_dir():
         raise ModelError(f"{name}:{path}", "no such folder", "a folder with " + ", ".join(FILES))

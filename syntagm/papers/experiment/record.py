@@ -25,7 +25,7 @@ WAIT_SECONDS = 0.5
 
 @contextmanager
 def locked_folder(folder: Path, progress: Progress) -> Iterator[None]:
-    """Lock a folder, as `io.lock.held` does, but wait if another process of the experiment has locked it."""
+    """Lock a folder, as `core.io.lock.held` does, but wait if another process of the experiment has locked it."""
     with ExitStack() as stack:
         waited = False
         while True:

@@ -1,8 +1,8 @@
 """The raw data of Hu et al. 2020 (`perplexity.csv`, `sg_results/*.csv`): read, prepared, and compared with the paper.
 
 A results file has the columns model, suite, item and correct (True or False). Models are named NAME_CORPUS_SEED, with an empty
-corpus for off-the-shelf models. The perplexity file has the columns model, corpus, seed and test_ppl.
-Seeds are integers, so 0111 in one file is the same as 111 in another.
+corpus for off-the-shelf models. The perplexity file has the columns model, corpus, seed and test_ppl. Seeds are integers,
+so 0111 in one file is the same as 111 in another.
 """
 
 import re

@@ -106,8 +106,8 @@ def by_paradigm(samples: Samples, known: Known, notes: Sequence[str], published:
 
 def contrasts(samples: Samples) -> list[Estimate]:
     """Compute the contrasts of attractors, distance and irregular nouns for each model."""
-    # A contrast uses the pairs of paradigms for which the model has both.
-    # Groups have the model, the label `contrast`, and the counts `pairs` and `of` (the number of pairs in the paper).
+    # A contrast uses the pairs of paradigms for which the model has both. Groups have the model, the label `contrast`,
+    # and the counts `pairs` and `of` (the number of pairs in the paper).
     estimates = []
     for contrast in CONTRASTS:
         for model in dict.fromkeys(model for model, _ in samples):

@@ -233,7 +233,8 @@ def _login(application: Application) -> list[Route]:
 
 
 def message(status: int, title: str, text: str, close: bool = False) -> Response:
-    # close: whether the connection ends, because the rest of the request is not read.
+    # With `close`, the connection ends, because the rest of the request is not read.
+    #
     # Whoever comes to a page that does not exist, or asks what can't be, goes on from the first page.
     variables = {"heading": title, "text": text, "home": status in (400, 404)}
     response = html_page(shell.render("message.html", variables, shell.LINKED), status)

@@ -19,8 +19,6 @@ from syntagm.runs import Run
 from syntagm.stats import matching
 from syntagm.suites import Item, Prediction, Region, Sentence, Suite, parse
 
-# A selection is the query of an address, so every view of a suite can be kept and sent.
-
 # What is said of an item -> its name for people. `holds` means under all models, the others under any of them.
 VERDICTS = {
     "": "any verdict",
@@ -53,7 +51,7 @@ _LONGEST = 1000
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A selection of items.
+    """A selection of items. It is the query of an address, so every view of a suite can be kept and sent.
 
     Arguments:
         measure: the prediction or measure; "" for the first.

@@ -133,7 +133,7 @@ class OnePage(ABC):
 def render(
     page: Any, addresses: Addresses, frame: shell.Frame, unfinished: bool, lead: Markup, switch: Switch | None = None
 ) -> str:
-    # unfinished: whether a run of the page is not finished, so that it will change.
+    # `unfinished` says whether a run of the page is not finished, so that it will change.
     parts = []
     for section in page.sections():
         pictures = {}

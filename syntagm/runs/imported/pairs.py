@@ -61,7 +61,7 @@ def import_results(
     progress: Progress | None = None,
     command: str = "",
 ) -> Run:
-    # suites: the suites that were asked. A tool whose files lack the sentences needs them; otherwise, a suite with the
+    # `suites` are those that were asked. A tool whose files lack the sentences needs them; otherwise, a suite with the
     # same name and sentences takes the place of that of the file, so that the run can be compared with others of this
     # suite.
     if tool not in (known := tools()):

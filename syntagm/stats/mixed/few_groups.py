@@ -26,8 +26,8 @@ from syntagm.stats.mixed.fit import Fit
 from syntagm.stats.mixed.linear import FEW_GROUPS, LikelihoodRatio, fewest_groups
 
 # simulations/NAME.json has the ratios of one test. NAME is a hash of the data, of both formulas and of the seed. The
-# responses follow from the seed and from the fits, so only their likelihood ratios are kept. `chi2` is the observed one, `fits` a hash of
-# the estimates, and a ratio is null if the models can't be fitted to the response.
+# responses follow from the seed and from the fits, so only their likelihood ratios are kept. `chi2` is the observed one,
+# `fits` a hash of the estimates, and a ratio is null if the models can't be fitted to the response.
 SIMULATIONS = Form(
     "the record of the simulated responses of a likelihood-ratio test",
     1,

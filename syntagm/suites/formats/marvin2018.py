@@ -3,7 +3,7 @@
 The keys are configurations. In `sing_MS_MV_plur_ES_EV`, for instance, the tested dependency (main subject and main verb) is
 singular, and the embedded subject and verb are plural. Pairs differ in one word, which is the critical region; in triples
 the critical region is `ever`. A pickle is a program, so reading one needs a permission. Even then it is not run:
-`io.pickle` reads it.
+`core.io.pickle` reads it.
 """
 
 import re

@@ -45,7 +45,7 @@ def of_ending(ending: str) -> list[str]:
 
 def write(suites: Sequence[Suite], path: Path, names: Sequence[str]) -> str:
     """Write suites in the first of several formats that can store them, and return its name."""
-    # names: the names of the formats, in order of preference.
+    # `names` are those of the formats, in order of preference.
     refusals: list[tuple[str, InputError]] = []
     for name in names:
         try:

@@ -32,7 +32,7 @@ class Dataset:
     licence: str  # the licence of the data
     layout: str  # the layout of its files
     convention: str  # how its authors score it
-    # The name of that convention, as in `conventions.convention`, or "bits" if it is that of the suites' own
+    # The name of that convention, as in `evaluation.conventions`, or "bits" if it is that of the suites' own
     # predictions; "" if no convention is.
     scored: str
     read: str  # `as is`, or what has to be named

@@ -30,9 +30,11 @@ from syntagm.suites.materials import treebank
 from syntagm.suites.materials.treebank import Parsed, Word
 from syntagm.suites.suite import Item, Suite
 
+# A construction over trees:
+#
 #     VERB >nsubj NOUN[Number=Plur] >obj *
 #
-# counts the verbs that have a plural noun as subject, and an object. A word is described by its part of speech (or `*`)
+# It counts the verbs that have a plural noun as subject, and an object. A word is described by its part of speech (or `*`)
 # and, in brackets, by its features in Universal Dependencies, `lemma` or `form`: `NOUN[Number=Plur, lemma=dog]`.
 # `>RELATION` names a dependent; a relation stands for its subtypes, too (`nsubj` for `nsubj:pass`). Each named
 # dependent must be a different word. A word that has them in several ways counts once.

@@ -86,7 +86,6 @@ def unscored_columns(path: str | Path) -> list[str]:
 
 def read_as(path: str | Path) -> str:
     """Return the format of a file and what its columns or lines are taken for; "" for files that say so themselves."""
-    # The errors are those above.
     file, module, options = recognised(path)
     what = module.read_as(file, _head(file), **options) if hasattr(module, "read_as") else ""
     return f"{_name(module)}: {what}" if what else ""

@@ -105,7 +105,7 @@ class Selector:
         return result
 
     def _slot(self, name: str, place: str, expansion: Expansion) -> "_Bound":
-        # They are remembered for the values of the variables that they name.
+        # Slots are remembered for the values of the variables that their conditions name.
         choice, scope = self._choice(name, expansion, place)
         if choice.place not in self._variables:
             refs = [ref for arm in choice.arms for part in arm.conditions for ref in expression.columns(part)]

@@ -114,7 +114,7 @@ class Mixed(Sequence[Batch]):
 def row_starts(
     starts: NDArray[np.int64], length: int, window: int, generator: np.random.Generator, least: int = 1
 ) -> NDArray[np.int64]:
-    # A random sentence for the first, and for the others the first sentence after the previous row.
+    # The first row starts at a random sentence, each other one at the first sentence after the previous row.
     first = int(starts[generator.integers(0, max(1, min(len(starts), window)))])
     rows = _cut_from(first, starts, length, window)
     return rows if len(rows) >= least else _cut_from(int(starts[0]), starts, length, window)
