@@ -24,7 +24,7 @@ from syntagm.core import (
 _OF_A_MODEL = ("model", "name", "group")
 _NUMBERS: Mapping[Any, str] = {int: "a whole number", float: "a number"}
 
-# They are given by the person at the keyboard, never by a file.
+# Permissions are given by the person at the keyboard, never by a file.
 _PERMISSIONS = tuple(map(permissions.flag, permissions.NAMES))
 # What the place of an error may have before a value.
 _BEFORE = ("", "word list ")

@@ -1,4 +1,4 @@
-"""Predictions: formulas over the surprisals of regions."""
+"""The task `predictions`: formulas over the surprisals of regions, as suites declare them."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -2,11 +2,11 @@
 
 Differences are of the second model minus the first, item by item. Items that are undefined under either model are
 excluded, and their number is given. On one suite, the test of verdicts is McNemar's and the interval is Tango's, its
-inversion; over suites, see `suite_intervals.over_suites`. So a test is
-significant exactly where the interval doesn't contain 0. The p-values of the suites are adjusted: of 34 suites, one or
-two are expected to have p < 0.05 even if the models don't differ. A suite with fewer than two items that are defined
-under both models is not tested, and doesn't count in the adjustment. Measures that are not verdicts (`equal_weight`,
-`model_weight`) have a difference only, since their items neither hold nor fail.
+inversion; over suites, see `suite_intervals.over_suites`. So a test is significant exactly where the interval doesn't
+contain 0. The p-values of the suites are adjusted: of 34 suites, one or two are expected to have p < 0.05 even if the
+models don't differ. A suite with fewer than two items that are defined under both models is not tested, and doesn't
+count in the adjustment. Measures that are not verdicts (`equal_weight`, `model_weight`) have a difference only, since
+their items neither hold nor fail.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Fill runs: their tables, their estimates, by lemma too, and whether two runs are comparable."""
+"""Fill runs: their tables, their estimates (also by lemma), and whether two runs are comparable."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

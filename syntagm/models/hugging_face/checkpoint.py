@@ -41,7 +41,7 @@ LOADERS: dict[Kind, Any] = {
     "causal": transformers.AutoModelForCausalLM,
     "masked": transformers.AutoModelForMaskedLM,
 }
-# Such checkpoints have no language-model head. With tied embeddings, transformers would add a head without a warning.
+# Checkpoints of these classes have no language-model head. With tied embeddings, transformers would add a head without a warning.
 _OTHER_HEADS = re.compile("For(Sequence|Token|Image|Audio)Classification|ForQuestionAnswering|ForMultipleChoice|Reward")
 # Weights that published checkpoints have and language modelling doesn't use: heads of other tasks, and constants that old
 # versions of transformers stored with the weights (causal masks, rotary frequencies, position numbers).

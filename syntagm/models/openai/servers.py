@@ -1,10 +1,10 @@
-"""Texts scored by llama.cpp's own server (llama-server), which does not echo texts with log-probabilities.
+"""Tokens as vLLM lists them, and texts scored by llama.cpp's server (llama-server), which echoes no log-probabilities.
 
-It lists the tokens of a text with their bytes (`/tokenize`), and states the log-probability of the token with which it
-continues a list of tokens (`/completion`), before samplers and biases. A bias makes it continue with the next token of the
-text. So a text takes a request for each token. With the server's cache of prompts, numbers would depend on what was asked
-before, so it is not used. A token that ends inside a character is not listed as a continuation, so it is looked up among all
-tokens.
+llama-server lists the tokens of a text with their bytes (`/tokenize`), and states the log-probability of the token with
+which it continues a list of tokens (`/completion`), before samplers and biases. A bias makes it continue with the next
+token of the text. So a text takes a request for each token. With the server's cache of prompts, numbers would depend on
+what was asked before, so it is not used. A token that ends inside a character is not listed as a continuation, so it is
+looked up among all tokens.
 """
 
 import itertools
@@ -19,7 +19,7 @@ from syntagm.models.openai.answers import Completion, logprob
 from syntagm.models.openai.client import Client
 
 # In vLLM's answers, a token that ends inside a character is empty, and the next one begins with a replacement
-# character, so that letters can be missing, too. `/tokenize` lists the tokens as in the vocabulary, which spells bytes
+# character, so that letters can be missing, too. Its `/tokenize` lists the tokens as in the vocabulary, which spells bytes
 # in one of two ways: each as a letter (byte-level tokenizers such as GPT-2's), or as `<0xC3>` (SentencePiece with bytes
 # for rare characters).
 

@@ -26,7 +26,7 @@ from syntagm.training import record as training
 from syntagm.views import Cell, Table, or_none
 
 ONE, TWO = "lstm", "multitask"
-# Their names in the paper's
+# Their names in the paper.
 PAPER_ONE, PAPER_TWO = "RNN", "Multitask"
 FAMILIES = ("ngram", ONE, TWO)
 SIZES = {"xs": 200_000}

@@ -76,7 +76,7 @@ class MaskedSettings:
         refuse_long_rows(self.text.window, self.size)
 
 
-# It takes no part in controlled experiments: pseudo-perplexities can't be compared with perplexities.
+# The family takes no part in controlled experiments: pseudo-perplexities can't be compared with perplexities.
 MASKED = Trainable(
     name="masked",
     summary="a BERT from scratch, over WordPiece",

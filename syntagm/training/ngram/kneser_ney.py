@@ -275,7 +275,6 @@ def _interpolate(
     """Interpolate each order with the one below, in lmplz's 32-bit arithmetic."""
     #     p(w | h) = (a(hw) - D(a(hw))) / A(h) + g(h) p(w | h without its first word)        A(h): the sum of a(hw) over w
     #     g(h) = (sum of D(a(hw)) over w) / A(h)
-    # For the arguments and the result see `back_off`.
     thresholds = settings.thresholds
     kept = [level.counts > threshold for level, threshold in zip(by_order, thresholds, strict=True)]
     kept[0][[*range(_SPECIAL), -1]] = True

@@ -37,7 +37,7 @@ from syntagm.training.record import finished, refuse_another, refuse_foreign
 from syntagm.training.settings import Words
 from syntagm.training.statistics import statistics, warning
 
-# Their numbers in lmplz; the numbers of words follow.
+# The numbers of the symbols in lmplz; those of words follow.
 _UNKNOWN, _START, _END, _WORDS = 0, 1, 2, 3
 
 

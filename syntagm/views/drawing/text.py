@@ -1,4 +1,4 @@
-"""Formatting of names and numbers for figures and tables."""
+"""Formatting of names, numbers and remarks for figures and tables."""
 
 import re
 import textwrap
