@@ -336,16 +336,15 @@ _SCHEMA = {
 }  # fmt: skip
 
 
-# Intervals of equal and model weight. Contexts and lemmas are both random, and crossed. In each context, the share is a
-# ratio of sums over lemmas: of wins to lemmas (equal weight), or of the probability of right forms to that of all forms
-# (model weight).
-
 # With fewer lemmas of unequal weight, the interval covers a little less than it should (`benchmarks/coverage.py`).
 UNEQUAL = 100
 
 
 def of_shares(shares: Numbers, parts: Numbers, wholes: Numbers) -> Interval:
-    """Compute the interval of the mean of shares for other contexts and lemmas.
+    """Compute the interval of the mean of shares (equal or model weight) for other contexts and lemmas, which are crossed.
+
+    In each context, the share is a ratio of sums over lemmas: of wins to lemmas (equal weight), or of the probability of
+    right forms to that of all forms (model weight).
 
     Arguments:
         shares: the share in each context, at least two. Shape (contexts,).

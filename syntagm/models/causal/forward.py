@@ -31,16 +31,16 @@ from syntagm.models.hugging_face.quantised import plain
 from syntagm.models.hugging_face.tokens import Borders
 from syntagm.models.hugging_face.weights import own_pass
 
-# On a CPU, logits are written into one buffer that is reused, because allocating memory is slow (oneDNN allocates what
-# it returns), and the log-sum-exp is computed in blocks that fit into the processor's cache. It is computed in float32
-# or wider, regardless of the dtype of the head.
-
 # Number of logits in memory at a time (128 MiB of float32), and of those exponentiated at a time.
 _HELD = 1 << 25
 _BLOCK = 1 << 19
 
 
 class Head:
+    # On a CPU, logits are written into one buffer that is reused, because allocating memory is slow (oneDNN allocates
+    # what it returns), and the log-sum-exp is computed in blocks that fit into the processor's cache. It is computed in
+    # float32 or wider, regardless of the dtype of the head.
+
     def __init__(self, layer: Any, dtype: torch.dtype) -> None:
         self.layer, self.device = layer, layer.weight.device
         # The matrix of a quantised layer may have another shape.

@@ -24,9 +24,6 @@ from syntagm.models.contract import LanguageModel, refuse_best
 from syntagm.models.family import Family
 from syntagm.models.program import answers
 
-# The program is not trusted to answer, nor to answer what was asked. A request has a number, which the answer repeats;
-# so a line too many can't become the answer to the next request.
-
 # Bytes of an answer.
 MAX_ANSWER = 64 * 2**20
 # Lines of standard error that are shown for each start of the program, and characters of a line.
@@ -42,6 +39,9 @@ class Ended(Exception):
 
 class Process:
     """A program that is started when it is first asked, and again after it ended."""
+
+    # The program is not trusted to answer, nor to answer what was asked. A request has a number, which the answer repeats;
+    # so a line too many can't become the answer to the next request.
 
     def __init__(self, command: Sequence[str], folder: Path, name: str, seconds: float) -> None:
         self._command, self._folder, self._name, self._seconds = list(command), folder, name, seconds
