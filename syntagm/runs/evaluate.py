@@ -50,7 +50,7 @@ def evaluate(
     Raises:
         UsageError: two suites have the same name, there are no suites, no prediction suits the model, or `stop_at` is not
             between 0 and 0.5, or is given beside a limit or measures.
-        InputError: a suite is malformed; see `syntagm.check`.
+        InputError: a suite is malformed; see `check_suites`.
         Interrupted: `progress` requested a stop.
 
     >>> from syntagm.suites import read_suites
@@ -103,7 +103,7 @@ def run_suites(
         command: the command line, for the record.
 
     Raises:
-        InputError: a suite is malformed (see `syntagm.check`), or its file was changed during the run.
+        InputError: a suite is malformed (see `check_suites`), or its file was changed during the run.
         UsageError: as in `evaluate`.
         RunError: the folder is in use, can't be written, or contains another run.
         Interrupted: `progress` requested a stop; making the same call again resumes the run.
@@ -160,7 +160,7 @@ def fill(
     Arguments:
         model: the model, as in `evaluate`.
         suites: the suites, or names as in `read_suites`. They are iterated over twice; an iterator is converted to a list.
-            `tasks.gaps.context` explains which items have a context.
+            `evaluation.gaps.context` explains which items have a context.
         words: the word list, or the name of a bundled list (`verbs`) or a file.
         folder: the run directory; None for a run in memory.
         limit: the maximum number of items per suite, drawn at random; the run records it.

@@ -42,7 +42,7 @@ class Trajectory:
 
     Raises:
         UsageError: an option is invalid, the suites have too few items for the precision, or one is called `mean`.
-        InputError: a suite is malformed; see `syntagm.check`.
+        InputError: a suite is malformed; see `check_suites`.
         RunError: the folder contains runs of another training, or can't be written.
     """
 
