@@ -34,7 +34,7 @@ RECORD = Path(__file__).parent / "data" / "page_commands.json"
 # Which collection a section is about, by the first letters of its heading in `statements.md`, or of the page.
 _ABOUT = {"mar": "marvin2018", "war": "warstadt2020", "new": "newman2021"}
 # `tools.pages.shell` puts the root of the repository there.
-_EXCERPT = "$PYTHONPATH/syntagm/materials/corpora/excerpt.txt"
+_EXCERPT = "$PYTHONPATH/syntagm/suites/materials/corpora/excerpt.txt"
 # Sentences of a novel, and twice all words of the suites, so that models know them.
 _SENTENCES = f"""(head -n 4000 {_EXCERPT}; python -c '
 import syntagm as sg

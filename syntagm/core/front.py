@@ -4,7 +4,6 @@ The front of a room is its `__init__.pyi`, which type checkers and editors read,
 without changing others, and importing a name loads no more than its module.
 """
 
-import ast
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -17,9 +16,15 @@ def front(room: str, file: str) -> Callable[[str], Any]:
 
     @cache
     def homes() -> dict[str, tuple[str, str]]:
-        tree = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
-        imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-        return {alias.asname or alias.name: (str(node.module), alias.name) for node in imports for alias in node.names}
+        # `from MODULE import NAME as NAME, ...`; to parse it as Python takes thirty times as long.
+        text = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
+        found = {}
+        for statement in text.removeprefix("from ").split("\nfrom "):
+            module, _, names = statement.partition(" import ")
+            for name in names.strip("(), \n").split(","):
+                own, _, alias = name.strip().partition(" as ")
+                found[alias] = (module, own)
+        return found
 
     def attribute(name: str) -> Any:
         if name.startswith("__") or name not in homes():

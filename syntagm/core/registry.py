@@ -35,7 +35,10 @@ ROOMS = {
     "models": Room("models", ("FAMILY",), within="family"),
     "formats": Room("suites.formats", ("ENDINGS", "claims", "read")),
     "measures": Room("evaluation.measures"),
-    "views": Room("views", besides=("by_name", "checking", "drawing", "export", "in_training")),
+    "views": Room(
+        "views",
+        besides=("by_name", "checking", "checkpoints", "drawing", "estimates", "export", "in_training", "options"),
+    ),
     "export": Room("views.export", ("EXPORT",)),
     "check": Room("suites.check"),
     "checkpoints": Room("models.checkpoints", ("LAYOUT",)),

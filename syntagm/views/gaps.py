@@ -235,12 +235,9 @@ def of_suites(run: Run, group: Group, suites: Sequence[str], cuts: Sequence[Cut]
         kind = Kind.VERDICT if name.startswith("invalid") else Kind.SHARE
         [(mean, found, n)] = interval.of_columns(column[:, None], kind, "contexts")
         ends = found
-        if name in _CROSSED and n > 1:
+        if name in LEMMA_MEASURES and n > 1:
             ends = _crossed(name, columns[name], pl.concat([lemma_sums(run, suite) for suite in suites])) or found
         yield ends.estimate(replace(group, measure=name), mean, n, undefined=len(table) - n)
-
-
-_CROSSED = ("equal_weight", "model_weight")
 
 
 def _crossed(measure: str, values: NDArray[np.float64], lemmas: pl.DataFrame) -> Interval | None:

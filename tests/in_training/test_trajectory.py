@@ -84,7 +84,7 @@ def test_weights_are_not_hashed_and_the_probe_runs_once(tmp_path: Path, monkeypa
     probes: list[Any] = []
     own = causal.probed
     monkeypatch.setattr(causal, "probed", lambda *arguments: probes.append(1) or own(*arguments))
-    monkeypatch.setattr("syntagm.models.hugging_face.weights.hash_of_weights", None)
+    monkeypatch.setattr("syntagm.models.hugging_face.loading.hash_of_weights", None)
     model = transformer("gpt2", byte_level())
     trajectory = sg.Trajectory(tmp_path, suites(), byte_level())
     for step in steps(model, 3):

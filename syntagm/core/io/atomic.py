@@ -12,7 +12,6 @@ import errno
 import fcntl
 import os
 import re
-import secrets
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -267,7 +266,7 @@ def _sweep_once(folder: Path) -> None:
 
 
 def _name(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.syntagm")
+    return path.with_name(f".{path.name}.{os.urandom(8).hex()}.syntagm")
 
 
 def _lock(descriptor: int, path: Path) -> bool:

@@ -5,7 +5,6 @@ long to be printed, and control characters written as escapes. This module refus
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,6 +22,8 @@ _KINDS: dict[type, str] = {str: "a string", dict: "a table", list: "a list"}
 
 
 def read(text: str, place: str) -> dict[str, Any]:
+    import tomllib  # most commands read none
+
     expected = "a TOML file"
     if len(text) > MAX_CHARACTERS:
         cure = "Split it into several files, or give its items as pairs or JSON."
