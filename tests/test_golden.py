@@ -170,7 +170,10 @@ def test_a_folder_of_pages_and_a_study(tmp_path: Path) -> None:
 
 
 _SERVER = """
+import signal
 from http.server import BaseHTTPRequestHandler, HTTPServer
+# Background processes of a shell ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         let_in = "token=t" in self.path or "seen=1" in self.headers.get("Cookie", "")
