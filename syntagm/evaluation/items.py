@@ -219,10 +219,10 @@ def _reason(item: Item, answers: Answers, reading: Reading) -> str:
     return "a region has no tokens, or a measure has no value"
 
 
-def _sentences(content: Slice, answers: Answers) -> pl.DataFrame:
-    rows = [(item, condition, sentence) for item in content.items for condition, sentence in item.sentences.items()]
-    row_answers = [answers[sentence.text] for _, _, sentence in rows]
-    columns: dict[str, list[Any]] = {
+def sentence_columns(chosen: Sequence[Item]) -> dict[str, list[Any]]:
+    """Return the columns of `SENTENCES` that items have without answers, with a row for each sentence."""
+    rows = [(item, condition, sentence) for item in chosen for condition, sentence in item.sentences.items()]
+    return {
         "item": [item.id for item, _, _ in rows],
         "condition": [condition for _, condition, _ in rows],
         "text": [sentence.text for _, _, sentence in rows],
@@ -230,6 +230,13 @@ def _sentences(content: Slice, answers: Answers) -> pl.DataFrame:
         "region_names": [[region.name for region in sentence.regions] for _, _, sentence in rows],
         "region_starts": [[region.start for region in sentence.regions] for _, _, sentence in rows],
         "region_ends": [[region.end for region in sentence.regions] for _, _, sentence in rows],
+    }
+
+
+def _sentences(content: Slice, answers: Answers) -> pl.DataFrame:
+    columns_of_items = sentence_columns(content.items)
+    row_answers = [answers[text] for text in columns_of_items["text"]]
+    columns = columns_of_items | {
         "starts": [answer.starts.tolist() for answer in row_answers],
         "bits": [answer.bits.tolist() for answer in row_answers],
         "known": [answer.in_vocabulary.tolist() for answer in row_answers],

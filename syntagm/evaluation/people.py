@@ -29,7 +29,7 @@ from syntagm.evaluation.items import slices
 from syntagm.evaluation.result import Kind, Result
 from syntagm.evaluation.task import RESULTS, Judged, Options, Plan, Schema, Task, Unit, suite_record
 from syntagm.models import Fill, LanguageModel, Query, Surprisals
-from syntagm.suites import Binary, Formula, Item, Node, Sentence, Suite, public_tags
+from syntagm.suites import Binary, Formula, Item, Node, Sentence, Suite
 
 ANSWERS: Schema = {
     "person": pl.String(),
@@ -357,17 +357,7 @@ def _measured(content: Answered, item: Item, name: str, values: _Values) -> tupl
 
 def _sentences(chosen: Sequence[Item]) -> pl.DataFrame:
     """Return the table of sentences, for their tags and regions. People have no surprisals: there is one token of nan bits."""
-    rows = [(item, condition, sentence) for item in chosen for condition, sentence in item.sentences.items()]
-    columns = {
-        "item": [item.id for item, _, _ in rows],
-        "condition": [condition for _, condition, _ in rows],
-        "text": [sentence.text for _, _, sentence in rows],
-        "tags": [json.dumps(public_tags(item.tags)) for item, _, _ in rows],
-        "region_names": [[region.name for region in sentence.regions] for _, _, sentence in rows],
-        "region_starts": [[region.start for region in sentence.regions] for _, _, sentence in rows],
-        "region_ends": [[region.end for region in sentence.regions] for _, _, sentence in rows],
-        "starts": [[0] for _ in rows],
-        "bits": [[math.nan] for _ in rows],
-        "known": [[True] for _ in rows],
-    }
-    return pl.DataFrame(columns, schema=items.SENTENCES)
+    columns = items.sentence_columns(chosen)
+    one_token = {"starts": [0], "bits": [math.nan], "known": [True]}
+    n = len(columns["item"])
+    return pl.DataFrame(columns | {name: [token] * n for name, token in one_token.items()}, schema=items.SENTENCES)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from syntagm.core import InputError, UsageError
 from syntagm.reading_times.observations import LINE, Observations
-from syntagm.stats import Bar, Columns, Fit, Term, Variable, factor_levels, formula, group_index, linear, model_columns
+from syntagm.stats import Bar, Columns, Fit, Term, factor_levels, formula, group_index, linear, model_columns
 
 Numbers = NDArray[np.float64]
 KNOTS = 10
@@ -392,7 +392,3 @@ def grouped(rows: Observations, bars: Sequence[Bar]) -> pl.DataFrame:
 
 def grouping_columns(random: Sequence[str], response: str) -> list[str]:
     return [*dict.fromkeys(name for bar in random_terms(random, response) for name in bar.group)] if random else []
-
-
-def slope_columns(random: Sequence[str], response: str) -> list[Variable]:
-    return [v for bar in random_terms(random, response) for term in bar.effects.terms for v in term] if random else []

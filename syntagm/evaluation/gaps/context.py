@@ -229,9 +229,9 @@ def _shared(good: Sentence, bad: Sentence, region: str, labels: Labels) -> Itera
     number, other = labels.other(word)
     own, opposite = labels.labels[number], labels.labels[1 - number]
     start, end, capital = listed[0][word]
-    yield Context(good.text[:start], good.text[end:], _spelled(word, capital), _spelled(other, capital), own, capital)
+    yield Context(good.text[:start], good.text[end:], spelled(word, capital), spelled(other, capital), own, capital)
     start, end, capital = listed[1][word]
-    good_word, bad_word = _spelled(other, capital), _spelled(word, capital)
+    good_word, bad_word = spelled(other, capital), spelled(word, capital)
     yield Context(bad.text[:start], bad.text[end:], good_word, bad_word, opposite, capital)
 
 
@@ -250,7 +250,7 @@ def _listed(sentence: Sentence, region: str, labels: Labels) -> dict[str, tuple[
     return {word: place for word, place in spans.items() if word not in repeated}
 
 
-def _spelled(word: str, capital: bool) -> str:
+def spelled(word: str, capital: bool) -> str:
     return word[0].upper() + word[1:] if capital else word
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagm.core import UsageError
+from syntagm.evaluation.gaps.context import spelled
 from syntagm.evaluation.measure import Judgement
 from syntagm.models import Fill
 from syntagm.suites import WordList
@@ -141,7 +142,7 @@ def spread(fill: Fill, places: NDArray[np.intp], size: int) -> Fill:
 
 def candidates(words: WordList, others: Sequence[str] = (), capital: bool = False) -> Candidates:
     """Return the forms of a list in order, followed by further words that are not among them."""
-    forms = [[_spelled(form, capital) for form in row.forms] for row in words.rows]
+    forms = [[spelled(form, capital) for form in row.forms] for row in words.rows]
     places: dict[str, int] = {}
     for word in (*(form for row in forms for form in row), *others):
         places.setdefault(word, len(places))
@@ -161,10 +162,6 @@ def single(fill: Fill) -> NDArray[np.bool_]:
     """Return whether each word is a single token, so that its rank in the vocabulary is defined. Shape (words,)."""
     result: NDArray[Any] = ~np.isnan(fill.above) & ~np.isnan(fill.below)
     return result
-
-
-def _spelled(form: str, capital: bool) -> str:
-    return form[0].upper() + form[1:] if capital else form
 
 
 # l+ is the form of row l that is correct in the context; l- is a form that is not. Without a cut-off, over all eligible

@@ -1,6 +1,5 @@
 """Published checkpoints of other programs: one file per kind, which converts them to model folders of Syntagm."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from syntagm.core import (
     atomic,
     hashing,
     json as json_files,
+    record as sealed,
     registry,
     safetensors_file,
     seal,
@@ -85,10 +85,10 @@ def convert(name: str, file: Path, vocabulary: Path, folder: Path, tokens: str =
         return ""
     model = layout.convert(file, vocabulary, tokens)
     atomic.make_folder(folder)
-    atomic.write(folder / RECORD, _encoded(record))
+    atomic.write(folder / RECORD, sealed.encoded(record))
     atomic.write_parts(folder / "model.safetensors", safetensors_file.parts(model.weights))
     model.vocabulary.write(folder / "vocabulary.txt")
-    atomic.write(folder / "model.json", _encoded(model.description))
+    atomic.write(folder / "model.json", sealed.encoded(model.description))
     seal.write(folder)
     return model.summary
 
@@ -98,10 +98,6 @@ def _hash(path: Path) -> str:
         return hashing.of_file(path)
     except OSError as error:
         raise InputError(str(path), f"can't be read ({error.strerror})", "a readable file") from None
-
-
-def _encoded(content: Mapping[str, object]) -> bytes:
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def _finished(folder: Path, record: Mapping[str, object]) -> bool:

@@ -17,14 +17,22 @@ import polars as pl
 
 from syntagm.core import InputError, UsageError, csv, utf8
 from syntagm.evaluation import chance_level
-from syntagm.papers.hu2020.study import LABELS, NOT_OF_THE_STUDY, WITHDRAWAL, WITHDRAWN, WORD_BY_WORD, Study, label
+from syntagm.papers.hu2020.study import (
+    LABELS,
+    NOT_OF_THE_STUDY,
+    PERPLEXITY,
+    WITHDRAWAL,
+    WITHDRAWN,
+    WORD_BY_WORD,
+    Study,
+    label,
+)
 from syntagm.papers.paper import cited
 from syntagm.suites import Formula, Suite
 from syntagm.views import INSTANCE, Cell, Table, by_mean, by_vote
 
 RESULTS = ("model", "suite", "item", "correct")
 PERPLEXITIES = ("model", "corpus", "seed", "test_ppl")
-PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
 _ID = re.compile(r"(.+)_([^_]*)_(\d{1,18})")
 # The beginning of a suite's name determines its circuit.
 CIRCUITS = {

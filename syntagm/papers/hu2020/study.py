@@ -69,7 +69,7 @@ def label(model: str) -> str:
 
 
 _SHOWN = 3
-_PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
+PERPLEXITY = {"model": pl.String, "corpus": pl.String, "seed": pl.Int64, "perplexity": pl.Float64}
 
 
 class Missing(Exception):
@@ -177,7 +177,7 @@ def of_runs(runs: Sequence[Run], aside: Sequence[str] = ()) -> Study:
     for number, (name, run) in enumerate(named(runs), 1):
         names[model := f"{number}: {run.model}"] = name
         tables.append(_items(run, model, "", 0))
-    study = _study(runs, tables, aside, pl.DataFrame(schema=_PERPLEXITY), {}, names)
+    study = _study(runs, tables, aside, pl.DataFrame(schema=PERPLEXITY), {}, names)
     return replace(study, remarks=_unequal(study, dict(zip(names, runs, strict=True))))
 
 
@@ -214,7 +214,7 @@ def of_experiment(
     pairs = _numbered(list(finished))
     tables = [_items(run, model["family"], model["size"], model["seed"]) for model, run in pairs]
     rows = [(model["family"], model["size"], model["seed"], float(model["perplexity"])) for model, _ in pairs]
-    perplexity = pl.DataFrame(rows, schema=_PERPLEXITY, orient="row").filter(pl.col("perplexity").is_finite())
+    perplexity = pl.DataFrame(rows, schema=PERPLEXITY, orient="row").filter(pl.col("perplexity").is_finite())
     ordered = dict(sorted(words.items(), key=lambda pair: pair[1]))
     study = _study([run for _, run in pairs], tables, aside, perplexity, ordered, {})
     words_alike, unlike = comparable([model for model, _ in pairs])

@@ -20,6 +20,7 @@ import polars as pl
 
 from syntagm.evaluation import PUBLISHED_BOTTOM, PUBLISHED_TOP, Cut, Estimate, Group
 from syntagm.papers.newman2021 import confound
+from syntagm.papers.newman2021.confound import Runs
 from syntagm.papers.newman2021.rows import (
     PAIRED,
     cut_offs,
@@ -37,7 +38,6 @@ from syntagm.runs import Run
 from syntagm.stats import FALSE, HOLDS, OPEN, Range
 from syntagm.views import Cell, Figure, Table, frequency_bands, gaps, lines, narrowed, nucleus, or_none
 
-Runs = Sequence[tuple[str, Run]]
 MEASURES = {"MW": "model_weight", "EW": "equal_weight", "TSE": "tse", "MW - EW": PAIRED}
 
 

@@ -27,7 +27,7 @@ from typing import Any, final
 
 import numpy as np
 
-from syntagm.core import InputError, UsageError, atomic, finite
+from syntagm.core import InputError, UsageError, atomic, finite, hashing
 from syntagm.evaluation import Reading, SuiteRecord
 from syntagm.runs import Run, by_suite, open_run, tie_value
 from syntagm.suites import parse
@@ -168,9 +168,9 @@ def _sample(index: int, doc: Mapping[str, str], nats: list[float], value: float,
         "filtered_resps": answers,
         "filter": "none",
         "metrics": [metric],
-        "doc_hash": _hash(json.dumps(doc, indent=2, ensure_ascii=False)),
-        "prompt_hash": _hash(""),
-        "target_hash": _hash("0"),
+        "doc_hash": hashing.of_text(json.dumps(doc, indent=2, ensure_ascii=False)),
+        "prompt_hash": hashing.of_text(""),
+        "target_hash": hashing.of_text("0"),
         metric: finite(value),
     }
 
@@ -246,10 +246,6 @@ def _when(run: Run) -> datetime:
 
 def _line(sample: Mapping[str, Any]) -> bytes:
     return (json.dumps(sample, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 EXPORT = LmEval()
